@@ -1,0 +1,1 @@
+//! Partitions, waiting fetches and the coordinator runtime: the one API that every listener calls.

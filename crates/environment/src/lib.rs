@@ -1,0 +1,1 @@
+//! The only door to the world: clock, disk and entropy, real and simulated.

@@ -1,0 +1,2 @@
+//! The Fanlog broker and its command line.
+fn main() {}

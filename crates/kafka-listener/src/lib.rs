@@ -1,0 +1,1 @@
+//! The Kafka protocol on TCP: frames, connections, one file per API.

@@ -1,0 +1,1 @@
+//! Nouns, newtypes, limits, settings and invariant names that every crate shares.

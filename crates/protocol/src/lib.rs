@@ -1,0 +1,1 @@
+//! Kafka bytes to messages and back, and record batch v2; pure.
