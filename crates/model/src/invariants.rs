@@ -1,0 +1,22 @@
+//! The names of the promises, for assertion messages; their sentences stand in docs/invariants.md.
+
+/// A record acknowledged under `acks=all` is read back, at its offset, after any crash.
+pub const LOG_1: &str = "LOG-1";
+/// A consumer never sees a record that can vanish.
+pub const LOG_2: &str = "LOG-2";
+/// An offset is never given to two records that were acknowledged or seen.
+pub const LOG_3: &str = "LOG-3";
+/// Batches are stored and served byte for byte.
+pub const LOG_4: &str = "LOG-4";
+/// A retry of an idempotent batch appends nothing and answers with the first offset.
+pub const PRD_1: &str = "PRD-1";
+/// Sequences of one producer have no gap while its state is kept.
+pub const PRD_2: &str = "PRD-2";
+/// At most one member owns a partition in a generation.
+pub const GRP_1: &str = "GRP-1";
+/// A commit from another generation or a fenced member is refused.
+pub const GRP_2: &str = "GRP-2";
+/// A committed offset, once answered, is what the next owner reads.
+pub const GRP_3: &str = "GRP-3";
+/// Memory and open files stay within their settings under any input.
+pub const OPS_1: &str = "OPS-1";
