@@ -1,0 +1,79 @@
+//! One open file of the machine's disk.
+
+use crate::DiskFile;
+use rustix::fs::FallocateFlags;
+use rustix::io::Errno;
+use std::fs::File;
+use std::io::{self, IoSlice};
+use std::os::unix::fs::FileExt;
+
+/// The most buffers that one pwritev takes on Linux.
+const VECTORED_BUFFERS_MAX: usize = 1024;
+
+#[derive(Debug)]
+pub(super) struct RealFile {
+    file: File,
+}
+
+impl RealFile {
+    pub(super) fn new(file: File) -> Self {
+        Self { file }
+    }
+}
+
+impl DiskFile for RealFile {
+    fn len(&self) -> io::Result<u64> {
+        Ok(self.file.metadata()?.len())
+    }
+
+    fn read_at(&self, buf: &mut [u8], at: u64) -> io::Result<usize> {
+        self.file.read_at(buf, at)
+    }
+
+    fn write_all_at(&self, buf: &[u8], at: u64) -> io::Result<()> {
+        self.file.write_all_at(buf, at)
+    }
+
+    fn write_all_vectored_at(&self, bufs: &[IoSlice<'_>], at: u64) -> io::Result<()> {
+        let mut bufs = bufs.to_vec();
+        let mut rest = bufs.as_mut_slice();
+        let mut position = at;
+        // Empty buffers are passed over here, so that a write of nothing means a full device and not an empty buffer.
+        IoSlice::advance_slices(&mut rest, 0);
+        while !rest.is_empty() {
+            let some = &rest[..rest.len().min(VECTORED_BUFFERS_MAX)];
+            match rustix::io::pwritev(&self.file, some, position) {
+                Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
+                Ok(count) => {
+                    position += count as u64;
+                    IoSlice::advance_slices(&mut rest, count);
+                }
+                Err(Errno::INTR) => {}
+                Err(error) => return Err(error.into()),
+            }
+        }
+        Ok(())
+    }
+
+    fn set_len(&self, len: u64) -> io::Result<()> {
+        self.file.set_len(len)
+    }
+
+    fn allocate(&self, len: u64) -> io::Result<()> {
+        if len == 0 {
+            return Ok(());
+        }
+        match rustix::fs::fallocate(&self.file, FallocateFlags::KEEP_SIZE, 0, len) {
+            Ok(()) | Err(Errno::OPNOTSUPP) => Ok(()),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    fn sync_data(&self) -> io::Result<()> {
+        self.file.sync_data()
+    }
+
+    fn sync_all(&self) -> io::Result<()> {
+        self.file.sync_all()
+    }
+}

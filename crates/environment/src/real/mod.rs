@@ -1,0 +1,148 @@
+//! The machine's disk, below one data directory that this process has locked.
+//!
+//! Why it exists: two brokers on one directory would give the same offsets twice.
+//! Owns: the `.lock` file.   Never: the meaning of any other file.
+//! In -> out: `Disk` and `DiskFile` calls -> pread, pwrite, fdatasync, fallocate, rename, fsync.
+//! Read next: `data_dir.rs`.
+
+mod data_dir;
+mod file;
+
+pub use data_dir::{DataDirError, LOCK_FILE};
+
+use crate::{DirEntry, Disk, DiskFile, OpenMode};
+use data_dir::Lock;
+use file::RealFile;
+use std::fs::{self, DirBuilder, File, OpenOptions};
+use std::io;
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::path::{Component, Path, PathBuf};
+use std::sync::Arc;
+
+/// Readable by the owner and, for backups and inspection, by the group; the umask may take more away.
+const FILE_PERMISSIONS: u32 = 0o640;
+const DIR_PERMISSIONS: u32 = 0o750;
+
+/// The machine's disk. The data directory stays locked until this is dropped.
+#[derive(Debug)]
+pub struct RealDisk {
+    root: PathBuf,
+    _lock: Lock,
+}
+
+impl RealDisk {
+    /// Opens a data directory, creating it where it is missing, and locks it for this process.
+    ///
+    /// # Errors
+    /// The directory is in use, cannot be read or written, or is not a directory.
+    pub fn open(dir: &Path) -> Result<Self, DataDirError> {
+        data_dir::create(dir)?;
+        Ok(Self {
+            root: dir.to_owned(),
+            _lock: Lock::take(dir)?,
+        })
+    }
+
+    /// As `open`, and refuses a directory that holds something but not `identity_file`: it is somebody else's, and
+    /// nothing in it is touched.
+    ///
+    /// # Errors
+    /// As `open`, and `Foreign`.
+    pub fn open_identified(dir: &Path, identity_file: &str) -> Result<Self, DataDirError> {
+        data_dir::create(dir)?;
+        data_dir::check_ours(dir, identity_file)?;
+        Self::open(dir)
+    }
+
+    /// The data directory, for messages.
+    pub fn root(&self) -> &Path {
+        &self.root
+    }
+
+    fn locate(&self, path: &Path) -> io::Result<PathBuf> {
+        let is_below = path
+            .components()
+            .all(|part| matches!(part, Component::Normal(_) | Component::CurDir));
+        if is_below {
+            Ok(self.root.join(path))
+        } else {
+            let message = format!("{} leads out of the data directory", path.display());
+            Err(io::Error::new(io::ErrorKind::InvalidInput, message))
+        }
+    }
+}
+
+impl Disk for RealDisk {
+    fn create_dir_all(&self, path: &Path) -> io::Result<()> {
+        DirBuilder::new()
+            .recursive(true)
+            .mode(DIR_PERMISSIONS)
+            .create(self.locate(path)?)
+    }
+
+    fn read_dir(&self, path: &Path) -> io::Result<Vec<DirEntry>> {
+        let mut entries = fs::read_dir(self.locate(path)?)?
+            .map(|entry| {
+                let entry = entry?;
+                Ok(DirEntry {
+                    name: entry.file_name(),
+                    is_dir: entry.file_type()?.is_dir(),
+                })
+            })
+            .collect::<io::Result<Vec<_>>>()?;
+        entries.sort();
+        Ok(entries)
+    }
+
+    fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
+        fs::rename(self.locate(from)?, self.locate(to)?)
+    }
+
+    fn remove_file(&self, path: &Path) -> io::Result<()> {
+        fs::remove_file(self.locate(path)?)
+    }
+
+    fn remove_dir_all(&self, path: &Path) -> io::Result<()> {
+        fs::remove_dir_all(self.locate(path)?)
+    }
+
+    fn exists(&self, path: &Path) -> io::Result<bool> {
+        self.locate(path)?.try_exists()
+    }
+
+    fn open(&self, path: &Path, mode: OpenMode) -> io::Result<Arc<dyn DiskFile>> {
+        let file = OpenOptions::new()
+            .read(true)
+            .write(mode != OpenMode::Read)
+            .create_new(mode == OpenMode::CreateNew)
+            .create(mode == OpenMode::CreateOrOpen)
+            .mode(FILE_PERMISSIONS)
+            .open(self.locate(path)?)?;
+        Ok(Arc::new(RealFile::new(file)))
+    }
+
+    fn sync_dir(&self, path: &Path) -> io::Result<()> {
+        File::open(self.locate(path)?)?.sync_all()
+    }
+
+    fn available_bytes(&self) -> io::Result<u64> {
+        let file_system = rustix::fs::statvfs(&self.root)?;
+        Ok(file_system.f_bavail.saturating_mul(file_system.f_frsize))
+    }
+
+    fn drop_page_cache(&self, path: &Path) -> io::Result<()> {
+        let file = File::open(self.locate(path)?)?;
+        // DONTNEED passes dirty pages over, so they are written first. Pages that cannot be written are clean after
+        // the attempt and are then dropped: the error says nothing that the caller does not find out by reading.
+        let _ = file.sync_data();
+        Ok(rustix::fs::fadvise(
+            &file,
+            0,
+            None,
+            rustix::fs::Advice::DontNeed,
+        )?)
+    }
+}
+
+#[cfg(test)]
+mod tests;
