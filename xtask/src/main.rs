@@ -1,2 +1,66 @@
-//! The project's menu.
-fn main() {}
+//! The project's menu: `cargo xtask <command>`.
+//!
+//! Why it exists: one place that knows how the repository is tested, so that a developer, CI and the README say the same command.
+//! In -> out: a command line -> child processes, progress lines, an exit code (0 done, 1 failed, 2 wrong usage).
+//! Read next: `test.rs`.
+
+mod check;
+mod shell;
+mod tally;
+mod test;
+
+use std::process::ExitCode;
+
+/// One line of the menu.
+struct Command {
+    name: &'static str,
+    about: &'static str,
+    run: fn(&[String]) -> anyhow::Result<()>,
+}
+
+const MENU: &[Command] = &[
+    Command {
+        name: "test",
+        about: "everything a change must pass: format, lints, tests, generated code, a smoke of every real client",
+        run: test::run,
+    },
+    Command {
+        name: "check",
+        about: "the fast half of test: format, lints, docs, dependency rules, no tests [--deny: licences and sources too]",
+        run: check::run,
+    },
+];
+
+fn main() -> ExitCode {
+    let args: Vec<String> = std::env::args().skip(1).collect();
+    let Some((name, rest)) = args.split_first() else {
+        print_menu();
+        return ExitCode::SUCCESS;
+    };
+    if matches!(name.as_str(), "help" | "--help" | "-h") {
+        print_menu();
+        return ExitCode::SUCCESS;
+    }
+    let Some(command) = MENU.iter().find(|command| command.name == name) else {
+        eprintln!("xtask: no command \"{name}\"; `cargo xtask` lists them");
+        return ExitCode::from(2);
+    };
+    match (command.run)(rest) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) if error.is::<shell::Usage>() => {
+            eprintln!("xtask {name}: {error}");
+            ExitCode::from(2)
+        }
+        Err(error) => {
+            eprintln!("xtask {name}: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn print_menu() {
+    println!("cargo xtask <command>\n");
+    for command in MENU {
+        println!("  {:<8} {}", command.name, command.about);
+    }
+}

@@ -1,0 +1,32 @@
+//! `cargo xtask test`: THE test command, the one that README and CI name.
+//!
+//! Why it exists: what passes here may land. It goes on after a failure, so that one run names everything that is wrong.
+//! In -> out: the work tree -> progress lines and, last, `N passed, N failed` over everything.
+
+use crate::check;
+use crate::shell::{self, Usage, step};
+use crate::tally::Tally;
+
+/// Runs the command.
+pub(crate) fn run(args: &[String]) -> anyhow::Result<()> {
+    if !args.is_empty() {
+        return Err(Usage("usage: cargo xtask test".into()).into());
+    }
+    let mut tally = Tally::default();
+    check::static_checks(&mut tally);
+    rust_tests(&mut tally);
+    tally.close()
+}
+
+fn rust_tests(tally: &mut Tally) {
+    let outcome = step("cargo test --workspace", || {
+        shell::run_lines(
+            shell::cargo().args(["test", "--workspace", "--no-fail-fast"]),
+            |line| tally.add_cargo_line(line),
+        )
+    });
+    // Failed tests are counted already; this also catches a crate that does not compile, which counts no test.
+    if let Err(error) = outcome {
+        tally.fail("cargo test", &format!("{error:#}"));
+    }
+}
