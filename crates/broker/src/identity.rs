@@ -20,7 +20,9 @@ use std::path::Path;
 use thiserror::Error;
 use uuid::Uuid;
 
-const FILE: &str = "fanlog.properties";
+/// The identity's file, at the root of the data directory.
+pub const IDENTITY_FILE: &str = "fanlog.properties";
+const FILE: &str = IDENTITY_FILE;
 /// The format of the directory as a whole; it rises when an older broker would misread it.
 const VERSION: u32 = 1;
 /// What may lie in a directory that counts as empty: our lock, and what mkfs makes.
@@ -61,7 +63,9 @@ pub enum IdentityError {
         found: u32,
     },
     /// It belongs to another node.
-    #[error("the data directory belongs to node {found}, and this is node {configured}; correct node.id or the directory")]
+    #[error(
+        "the data directory belongs to node {}, and this is node {}; correct node.id or the directory", found.0, configured.0
+    )]
     OtherNode {
         /// The node in the file.
         found: BrokerId,
@@ -69,7 +73,9 @@ pub enum IdentityError {
         configured: BrokerId,
     },
     /// It belongs to another cluster.
-    #[error("the data directory belongs to cluster '{found}', not '{configured}'; correct the cluster id or the directory")]
+    #[error(
+        "the data directory belongs to cluster '{found}', not '{configured}'; correct the cluster id or the directory"
+    )]
     OtherCluster {
         /// The cluster in the file.
         found: String,
@@ -126,12 +132,13 @@ fn read_identity_file(disk: &dyn Disk) -> Result<Option<String>, IdentityError> 
 fn check_empty(disk: &dyn Disk) -> Result<(), IdentityError> {
     let mut foreign = None;
     for entry in disk.read_dir(Path::new(""))? {
-        if entry.name == "meta.properties" {
+        let name = entry.name.to_string_lossy().into_owned();
+        if name == "meta.properties" {
             return Err(IdentityError::Kafka);
         }
         // A crash while the identity was first written leaves its temporary file.
-        if !IGNORED.contains(&entry.name.as_str()) && !entry.name.starts_with(FILE) {
-            foreign = Some(entry.name);
+        if !IGNORED.contains(&name.as_str()) && !name.starts_with(FILE) {
+            foreign = Some(name);
         }
     }
     match foreign {
@@ -205,8 +212,15 @@ mod tests {
             parse("version=2\ncluster.id=x\nnode.id=1\n"),
             Err(IdentityError::Newer { found: 2 })
         ));
-        for text in ["", "version=1\nnode.id=1\n", "version=1\ncluster.id=x\nnode.id=one\n"] {
-            assert!(matches!(parse(text), Err(IdentityError::Unreadable { .. })), "{text}");
+        for text in [
+            "",
+            "version=1\nnode.id=1\n",
+            "version=1\ncluster.id=x\nnode.id=one\n",
+        ] {
+            assert!(
+                matches!(parse(text), Err(IdentityError::Unreadable { .. })),
+                "{text}"
+            );
         }
     }
 }

@@ -18,3 +18,8 @@ pub use lookup::{EpochError, LookupError, PartitionUnavailable, TopicRef};
 pub use offsets_types::{
     DeleteRecordsError, EpochEnd, ListOffsetsError, ListedOffset, OffsetSpec, OffsetsError,
 };
+mod clean_shutdown;
+mod identity;
+mod small_files;
+mod start_counter;
+mod waiters;

@@ -78,7 +78,9 @@ pub enum DeleteRecordsError {
     #[error(transparent)]
     Unavailable(#[from] PartitionUnavailable),
     /// The offset is negative or above the high watermark.
-    #[error("cannot delete records before offset {requested}: the high watermark is {high_watermark}")]
+    #[error(
+        "cannot delete records before offset {requested}: the high watermark is {high_watermark}"
+    )]
     OffsetOutOfRange {
         /// What was asked for.
         requested: Offset,

@@ -1,28 +1,19 @@
 //! Reading the small files at the root of the data directory, with a limit on what is read.
 
-use fanlog_environment::{Disk, OpenMode};
+use fanlog_environment::{Disk, read_bounded};
 use std::io;
 use std::path::Path;
 
 /// The largest small file that is read: the root's files have a few lines.
-const SMALL_FILE_BYTES_MAX: u64 = 64 * 1024;
+const SMALL_FILE_BYTES_MAX: usize = 64 * 1024;
 
 /// The file's text, or none if there is no such file.
 pub(crate) fn read_small_file(disk: &dyn Disk, path: &Path) -> io::Result<Option<String>> {
-    let file = match disk.open(path, OpenMode::Read) {
-        Ok(file) => file,
+    let bytes = match read_bounded(disk, path, SMALL_FILE_BYTES_MAX) {
+        Ok(bytes) => bytes,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(error),
     };
-    let length = file.len()?;
-    if length > SMALL_FILE_BYTES_MAX {
-        return Err(io::Error::new(
-            io::ErrorKind::InvalidData,
-            format!("{length} bytes; at most {SMALL_FILE_BYTES_MAX} are expected"),
-        ));
-    }
-    let mut bytes = vec![0; length as usize];
-    file.read_exact_at(&mut bytes, 0)?;
     String::from_utf8(bytes)
         .map(Some)
         .map_err(|_| io::Error::new(io::ErrorKind::InvalidData, "not UTF-8 text"))

@@ -22,7 +22,9 @@ const FILE: &str = "fanlog-start-counter";
 #[derive(Debug, Error)]
 pub enum StartCounterError {
     /// The file does not say what it must.
-    #[error("{FILE} in the data directory is unreadable: {reason}; restore it from a backup, or write a number above every epoch in the partitions' leader-epoch-checkpoint files")]
+    #[error(
+        "{FILE} in the data directory is unreadable: {reason}; restore it from a backup, or write a number above every epoch in the partitions' leader-epoch-checkpoint files"
+    )]
     Unreadable {
         /// What is wrong with it.
         reason: String,
