@@ -1,0 +1,142 @@
+//! Why a group refuses. One enum for the operations, because they share their reasons; the listener maps each to a code once.
+
+use super::{GroupState, InstanceId, MemberId};
+use fanlog_model::GroupId;
+use thiserror::Error;
+
+/// Why a request about a group is refused as a whole, or for one leaving member.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum GroupError {
+    /// An empty group id where one is needed.
+    #[error("group id is empty; set group.id")]
+    InvalidGroupId,
+    /// The group does not exist.
+    #[error("group '{group}' does not exist")]
+    GroupNotFound {
+        /// The group asked for.
+        group: GroupId,
+    },
+    /// The member is not (or no longer) in the group: it must join again without a member id.
+    #[error("member '{member}' is not in group '{group}'; join again with an empty member id")]
+    UnknownMember {
+        /// The group asked for.
+        group: GroupId,
+        /// The member id given.
+        member: MemberId,
+    },
+    /// Another process has taken this static member's place. Fate: fenced.
+    #[error(
+        "instance '{instance}' of group '{group}' now runs under another member id than '{member}'; stop this process"
+    )]
+    FencedInstance {
+        /// The group.
+        group: GroupId,
+        /// The static member's name.
+        instance: InstanceId,
+        /// The member id that lost.
+        member: MemberId,
+    },
+    /// The member speaks of a generation that is not the current one (GRP-2).
+    #[error("group '{group}' is in generation {current}, not {given}; join again")]
+    IllegalGeneration {
+        /// The group.
+        group: GroupId,
+        /// The generation given.
+        given: i32,
+        /// The generation of the group; -1 if there is no group.
+        current: i32,
+    },
+    /// The group is between two generations: the member must join again.
+    #[error("group '{group}' is rebalancing; join again")]
+    RebalanceInProgress {
+        /// The group.
+        group: GroupId,
+    },
+    /// The member's protocol type or protocols have nothing in common with the group's.
+    #[error(
+        "no protocol in common with the members of group '{group}'; offer one that all of them offer"
+    )]
+    InconsistentProtocol {
+        /// The group.
+        group: GroupId,
+    },
+    /// Not a refusal but a detour (KIP-394): join again with this member id.
+    #[error("join again with member id '{member}'")]
+    MemberIdRequired {
+        /// The id given out.
+        member: MemberId,
+    },
+    /// The session timeout lies outside the broker's bounds.
+    #[error(
+        "session timeout of {given} ms is outside {min} to {max} ms; change session.timeout.ms"
+    )]
+    InvalidSessionTimeout {
+        /// The timeout asked for, in ms.
+        given: i32,
+        /// The least allowed.
+        min: i32,
+        /// The most allowed.
+        max: i32,
+    },
+    /// The group has as many members as it may have.
+    #[error(
+        "group '{group}' is full with {max} members; raise group.max.size or use another group"
+    )]
+    GroupFull {
+        /// The group.
+        group: GroupId,
+        /// The limit met.
+        max: usize,
+    },
+    /// The group still has members, so it can't be deleted.
+    #[error("group '{group}' has members (state {state}); stop them first")]
+    GroupNotEmpty {
+        /// The group.
+        group: GroupId,
+        /// The state it is in.
+        state: GroupState,
+    },
+    /// A member's protocols are more than we keep.
+    #[error(
+        "{given} bytes of protocols (or too many protocols) for one member of group '{group}'; at most {max} bytes"
+    )]
+    ProtocolsTooLarge {
+        /// The group.
+        group: GroupId,
+        /// The bytes given.
+        given: usize,
+        /// The most allowed.
+        max: usize,
+    },
+    /// The generation's record would not fit in one batch.
+    #[error(
+        "group '{group}' needs {given} bytes of metadata and assignments, at most {max}; use fewer members or smaller metadata"
+    )]
+    GroupTooLarge {
+        /// The group.
+        group: GroupId,
+        /// The bytes needed.
+        given: usize,
+        /// The most allowed.
+        max: usize,
+    },
+}
+
+/// Why one partition of an OffsetCommit or OffsetDelete is refused.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum OffsetError {
+    /// The client's note is too long.
+    #[error("offset metadata of {given} bytes; at most {max} (offset.metadata.max.bytes)")]
+    MetadataTooLarge {
+        /// The bytes given.
+        given: usize,
+        /// The most allowed.
+        max: usize,
+    },
+    /// The group reads that topic at this moment, so its offsets stay.
+    #[error("group '{group}' is subscribed to the topic; stop it or unsubscribe first")]
+    SubscribedTopic {
+        /// The group.
+        group: GroupId,
+    },
+}

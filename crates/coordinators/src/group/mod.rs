@@ -1,0 +1,34 @@
+//! Consumer groups: the classic group protocol and committed offsets as one deterministic machine per partition of
+//! `__consumer_offsets`.
+//!
+//! Why it exists: who owns what, and how far each group has read, must survive any crash and fence the late.
+//! Owns: the ledger and the waiting of the groups of one partition.   Never: clocks, randomness, sockets, error codes, topics' existence.
+//! In -> out: request or passed deadline -> records to log, replies to release once those are durable.
+//! Invariants: GRP-1, GRP-2, GRP-3.   Read next: `inputs.rs`, then `waiting.rs`.
+
+mod errors;
+mod inputs;
+mod ledger;
+mod names;
+mod records;
+mod replies;
+mod settings;
+mod waiting;
+
+pub use errors::{GroupError, OffsetError};
+pub use inputs::{
+    CommitOffsets, DeleteOffsets, FetchOffsets, Heartbeat, Input, Join, Leave, LeavingMember, List,
+    OffsetToCommit, Protocol, Sync,
+};
+pub use ledger::{Ledger, LedgerGroup, apply};
+pub use names::{InstanceId, MemberId};
+pub use records::{CommittedOffset, GroupMetadata, GroupRecord, MemberMetadata};
+pub use replies::{
+    Answer, DescribedGroup, DescribedMember, FetchedOffset, GroupState, Joined, JoinedMember,
+    LeftMember, ListedGroup, OffsetOutcome, Reply, Synced,
+};
+pub use settings::{
+    GROUP_RECORD_BYTES_MAX, GroupSettings, MEMBERS_PER_GROUP_MAX, NEW_MEMBER_JOIN_TIMEOUT,
+    PENDING_MEMBERS_PER_GROUP_MAX, PROTOCOLS_BYTES_MAX, PROTOCOLS_PER_MEMBER_MAX,
+};
+pub use waiting::{Decision, Waiting, decide, next_deadline};
