@@ -80,6 +80,12 @@ impl SplitMix {
         mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
         mixed ^ (mixed >> 31)
     }
+
+    /// A number below `bound`, which is not 0. The bias is far below what tests could tell.
+    pub(crate) fn below(&mut self, bound: usize) -> usize {
+        let drawn = self.next() % bound as u64;
+        usize::try_from(drawn).expect("it is below a usize")
+    }
 }
 
 #[cfg(test)]

@@ -11,6 +11,7 @@ mod clock;
 mod disk;
 mod entropy;
 mod real;
+pub mod simulated;
 
 use std::sync::Arc;
 
@@ -19,6 +20,7 @@ pub use clock::{Clock, ManualClock, SystemClock};
 pub use disk::{DirEntry, Disk, DiskFile, OpenMode};
 pub use entropy::{Entropy, OsEntropy, SeededEntropy};
 pub use real::{DataDirError, LOCK_FILE, RealDisk};
+pub use simulated::SimulatedDisk;
 
 /// Everything that the code above takes from outside. Cheap to clone.
 #[derive(Clone, Debug)]
@@ -38,6 +40,38 @@ impl Environment {
             clock: Arc::new(SystemClock::new()),
             entropy: Arc::new(OsEntropy),
             disk: Arc::new(disk),
+        }
+    }
+}
+
+/// A simulated environment, each part by itself, so that a test can turn its screws.
+#[derive(Clone, Debug)]
+pub struct SimulatedEnvironment {
+    /// Moves when told.
+    pub clock: Arc<ManualClock>,
+    /// Follows from the seed.
+    pub entropy: Arc<SeededEntropy>,
+    /// Crashes and fails when told.
+    pub disk: Arc<SimulatedDisk>,
+}
+
+impl SimulatedEnvironment {
+    /// An empty disk, on the first of January 2026.
+    pub fn new(seed: u64) -> Self {
+        const START: fanlog_model::TimestampMs = fanlog_model::TimestampMs(1_767_225_600_000);
+        Self {
+            clock: Arc::new(ManualClock::new(START)),
+            entropy: Arc::new(SeededEntropy::new(seed)),
+            disk: Arc::new(SimulatedDisk::new(seed)),
+        }
+    }
+
+    /// The same parts as the code under test takes them.
+    pub fn environment(&self) -> Environment {
+        Environment {
+            clock: self.clock.clone(),
+            entropy: self.entropy.clone(),
+            disk: self.disk.clone(),
         }
     }
 }
