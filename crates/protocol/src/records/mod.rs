@@ -26,6 +26,8 @@ mod validate;
 mod varint;
 
 #[cfg(test)]
+mod golden_tests;
+#[cfg(test)]
 mod tests;
 
 pub use batch::{BatchError, BatchView, HEADER_BYTES, TimestampType};
