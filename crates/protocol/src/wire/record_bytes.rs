@@ -1,0 +1,64 @@
+//! Record batches inside a message: bytes that are never copied on their way through.
+
+use bytes::Bytes;
+
+/// Record batches as they lie in a frame or in a log.
+#[derive(Clone, Debug)]
+pub enum RecordBytes<'a> {
+    /// A part of the frame that was read. Writing it copies it.
+    Borrowed(&'a [u8]),
+    /// Slices that follow one another, as a log hands them out. Writing shares them.
+    Shared(Vec<Bytes>),
+}
+
+impl<'a> RecordBytes<'a> {
+    /// No batches. An empty Fetch answer carries this and not null, which librdkafka takes for an error (P7).
+    pub const EMPTY: RecordBytes<'static> = RecordBytes::Borrowed(&[]);
+
+    /// How many bytes the batches take.
+    pub fn len(&self) -> usize {
+        match self {
+            Self::Borrowed(bytes) => bytes.len(),
+            Self::Shared(slices) => slices.iter().map(Bytes::len).sum(),
+        }
+    }
+
+    /// Whether there is no batch.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The bytes in one piece; copies when they lie in several.
+    pub fn to_vec(&self) -> Vec<u8> {
+        match self {
+            Self::Borrowed(bytes) => bytes.to_vec(),
+            Self::Shared(slices) => slices.concat(),
+        }
+    }
+
+    /// The bytes of the frame, where they are a part of one.
+    pub fn as_borrowed(&self) -> Option<&'a [u8]> {
+        match self {
+            Self::Borrowed(bytes) => Some(bytes),
+            Self::Shared(_) => None,
+        }
+    }
+}
+
+impl Default for RecordBytes<'_> {
+    fn default() -> Self {
+        Self::EMPTY
+    }
+}
+
+impl PartialEq for RecordBytes<'_> {
+    /// Equal bytes are equal, however they are cut.
+    fn eq(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Borrowed(a), Self::Borrowed(b)) => a == b,
+            _ => self.len() == other.len() && self.to_vec() == other.to_vec(),
+        }
+    }
+}
+
+impl Eq for RecordBytes<'_> {}
