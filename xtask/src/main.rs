@@ -5,6 +5,7 @@
 //! Read next: `test.rs`.
 
 mod check;
+mod codegen;
 mod shell;
 mod tally;
 mod test;
@@ -19,6 +20,11 @@ struct Command {
 }
 
 const MENU: &[Command] = &[
+    Command {
+        name: "codegen",
+        about: "writes crates/protocol/src/messages from schemas/ [--check: only says whether they have drifted apart]",
+        run: codegen::run,
+    },
     Command {
         name: "test",
         about: "everything a change must pass: format, lints, tests, generated code, a smoke of every real client",

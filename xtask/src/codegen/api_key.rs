@@ -5,14 +5,18 @@ use super::names;
 use super::schema::{Kind, Message, Versions};
 use std::fmt::Write as _;
 
-const GENERATED: &str = "Generated from `schemas/` by `cargo xtask codegen`: change that, not this.";
+const GENERATED: &str =
+    "Generated from `schemas/` by `cargo xtask codegen`: change that, not this.";
 
 /// The requests, by key.
 fn requests(messages: &[Message]) -> Vec<(i16, &Message)> {
-    let mut requests: Vec<_> = messages.iter().filter_map(|message| match message.kind {
-        Kind::Request(key) => Some((key, message)),
-        _ => None,
-    }).collect();
+    let mut requests: Vec<_> = messages
+        .iter()
+        .filter_map(|message| match message.kind {
+            Kind::Request(key) => Some((key, message)),
+            _ => None,
+        })
+        .collect();
     requests.sort_by_key(|(key, _)| *key);
     requests
 }
@@ -22,7 +26,7 @@ fn api_name(request: &Message) -> &str {
 }
 
 /// The text of `api_key.rs`.
-pub fn api_key(messages: &[Message]) -> String {
+pub(super) fn api_key(messages: &[Message]) -> String {
     let requests = requests(messages);
     let mut variants = String::new();
     let (mut all, mut names, mut versions, mut flexible) =
@@ -30,7 +34,10 @@ pub fn api_key(messages: &[Message]) -> String {
     for (key, request) in &requests {
         let name = api_name(request);
         let Versions { first, last } = request.versions;
-        let _ = writeln!(variants, "/// `{name}`, versions {first} to {last}.\n{name} = {key},");
+        let _ = writeln!(
+            variants,
+            "/// `{name}`, versions {first} to {last}.\n{name} = {key},"
+        );
         let _ = writeln!(all, "Self::{name},");
         let _ = writeln!(names, "Self::{name} => \"{name}\",");
         let _ = writeln!(versions, "Self::{name} => {first}..={last},");
@@ -106,16 +113,21 @@ pub const fn response_header_version(self, version: i16) -> i16 {{
 }
 
 /// The text of `mod.rs`.
-pub fn module(messages: &[Message]) -> String {
-    let mut named: Vec<_> = messages.iter().map(|each| (names::snake(&each.name), &each.name)).collect();
+pub(super) fn module(messages: &[Message]) -> String {
+    let mut named: Vec<(String, &str)> = messages
+        .iter()
+        .map(|each| (names::snake(&each.name), each.name.as_str()))
+        .collect();
+    named.push(("api_key".into(), "ApiKey"));
     named.sort();
     let mut out = format!(
-        "//! Kafka's messages, one module each with the message and its parts. {GENERATED}\n\nmod api_key;\n"
+        "//! Kafka's messages, one module each with the message and its parts. {GENERATED}\n\n"
     );
-    for (module, _) in &named {
-        let _ = writeln!(out, "pub mod {module};");
+    for (module, name) in &named {
+        let visible = if *name == "ApiKey" { "" } else { "pub " };
+        let _ = writeln!(out, "{visible}mod {module};");
     }
-    out.push_str("\npub use api_key::ApiKey;\n");
+    out.push('\n');
     for (module, name) in &named {
         let _ = writeln!(out, "pub use {module}::{name};");
     }
@@ -127,7 +139,7 @@ macro_rules! with_every_message {
     ($callback:ident) => {
         $callback! {\n",
     );
-    for (_, name) in &named {
+    for (_, name) in named.iter().filter(|(_, name)| *name != "ApiKey") {
         let _ = writeln!(out, "            {name}");
     }
     out.push_str("        }\n    };\n}\n");
@@ -135,7 +147,7 @@ macro_rules! with_every_message {
 }
 
 /// `<'r>` where the response to `request` borrows.
-pub fn response_lifetime(messages: &[Message], request: &Message) -> &'static str {
+pub(super) fn response_lifetime(messages: &[Message], request: &Message) -> &'static str {
     let wanted = format!("{}Response", api_name(request));
     let response = messages.iter().find(|message| message.name == wanted);
     match response.map(|response| lifetime(response, &response.name)) {

@@ -8,10 +8,11 @@
 use super::field::{self, Scope};
 use super::names;
 use super::schema::{Field, Kind, Message, Struct, Type, Versions};
+use super::top;
 use std::fmt::Write as _;
 
 /// The condition under which `version` is one of `versions`, within `bound`; `None` if it always is.
-pub fn condition(versions: Versions, bound: Versions) -> Option<String> {
+pub(super) fn condition(versions: Versions, bound: Versions) -> Option<String> {
     if versions == bound {
         return None;
     }
@@ -43,27 +44,18 @@ fn opposite(versions: Versions, bound: Versions) -> Option<String> {
     })
 }
 
-/// The text of the file of `message`, which is described in `schema_file`.
-pub fn message(message: &Message, schema_file: &str) -> String {
+/// The text of the file of `message`, which is described in `schema_file`; `response_lifetime` is that of what answers it.
+pub(super) fn message(message: &Message, schema_file: &str, response_lifetime: &str) -> String {
     let mut body = String::new();
     for each in message.structs.iter().rev() {
         structure(message, each, &mut body);
     }
-    traits(message, &mut body);
+    top::traits(message, response_lifetime, &mut body);
     let mut out = format!(
-        "//! `{}`, versions {}. Generated from `schemas/{schema_file}` by `cargo xtask codegen`: change that, not this.\n\n",
+        "//! `{}`, {}. Generated from `schemas/{schema_file}` by `cargo xtask codegen`: change that, not this.\n\n",
         message.name,
-        range(message.versions)
+        range_in_words(message.versions)
     );
-    for (name, path) in [
-        ("ApiKey", "super::ApiKey"),
-        ("Message", "crate::Message"),
-        ("Request", "crate::Request"),
-    ] {
-        if mentions(&body, name) {
-            let _ = writeln!(out, "use {path};");
-        }
-    }
     let wire: Vec<&str> = [
         "DecodeError",
         "EncodeError",
@@ -79,7 +71,12 @@ pub fn message(message: &Message, schema_file: &str) -> String {
     .into_iter()
     .filter(|name| mentions(&body, name))
     .collect();
-    let _ = writeln!(out, "use crate::wire::{{{}}};", wire.join(", "));
+    let wire = format!("use crate::wire::{{{}}};", wire.join(", "));
+    // In rustfmt's order.
+    let _ = match message.kind {
+        Kind::Request(_) => writeln!(out, "{wire}\nuse crate::{{ApiKey, Message, Request}};"),
+        _ => writeln!(out, "use crate::Message;\n{wire}"),
+    };
     if mentions(&body, "Cow") {
         out.push_str("use std::borrow::Cow;\n");
     }
@@ -100,6 +97,16 @@ fn mentions(text: &str, name: &str) -> bool {
     })
 }
 
+/// The versions in words.
+fn range_in_words(versions: Versions) -> String {
+    let plural = if versions.first == versions.last {
+        ""
+    } else {
+        "s"
+    };
+    format!("version{plural} {}", range(versions))
+}
+
 fn range(versions: Versions) -> String {
     if versions.first == versions.last {
         return versions.first.to_string();
@@ -108,9 +115,11 @@ fn range(versions: Versions) -> String {
 }
 
 /// `<'a>` where the structure borrows, else nothing.
-pub fn lifetime(message: &Message, name: &str) -> &'static str {
+pub(super) fn lifetime(message: &Message, name: &str) -> &'static str {
     let borrows = message.find(name).is_some_and(|each| {
-        each.fields.iter().any(|field| borrows(message, &field.kind))
+        each.fields
+            .iter()
+            .any(|field| borrows(message, &field.kind))
     });
     if borrows { "<'a>" } else { "" }
 }
@@ -133,10 +142,14 @@ fn structure(message: &Message, each: &Struct, out: &mut String) {
     let part = if is_top { "" } else { "Part of " };
     let _ = writeln!(
         out,
-        "/// {part}Kafka's `{}`{}, versions {}.",
+        "/// {part}Kafka's `{}`{}, {}.",
         message.name,
-        if is_top { String::new() } else { format!(": `{name}`") },
-        range(each.versions)
+        if is_top {
+            String::new()
+        } else {
+            format!(": `{name}`")
+        },
+        range_in_words(each.versions)
     );
     let default = if has_plain_defaults { ", Default" } else { "" };
     let _ = writeln!(out, "#[derive(Clone, Debug, PartialEq{default})]");
@@ -149,15 +162,23 @@ fn structure(message: &Message, each: &Struct, out: &mut String) {
     out.push_str("}\n\n");
     if !has_plain_defaults {
         let anonymous = if generic.is_empty() { "" } else { "<'_>" };
-        let _ = writeln!(out, "impl Default for {name}{anonymous} {{ fn default() -> Self {{ Self {{");
+        let _ = writeln!(
+            out,
+            "impl Default for {name}{anonymous} {{ fn default() -> Self {{ Self {{"
+        );
         for field in &each.fields {
-            let _ = writeln!(out, "{}: {},", names::field(&field.name), field::default(field));
+            let _ = writeln!(
+                out,
+                "{}: {},",
+                names::field(&field.name),
+                field::default(field)
+            );
         }
         out.push_str("} } }\n\n");
     }
     let _ = writeln!(out, "impl{generic} {name}{generic} {{");
     if is_top {
-        head(message, out);
+        top::constants(message, out);
     }
     let decode = decode(message, each);
     let encode = encode(message, each);
@@ -167,12 +188,12 @@ fn structure(message: &Message, each: &Struct, out: &mut String) {
 fn field_doc(field: &Field, bound: Versions) -> String {
     let mut doc = format!("Kafka's `{}`", field.name);
     if field.versions != bound {
-        let _ = write!(doc, ", versions {}", range(field.versions));
+        let _ = write!(doc, ", {}", range_in_words(field.versions));
     }
     match field.nullable {
         Some(nullable) if nullable == field.versions => doc.push_str(", may be null"),
         Some(nullable) => {
-            let _ = write!(doc, ", may be null in versions {}", range(nullable));
+            let _ = write!(doc, ", may be null in {}", range_in_words(nullable));
         }
         None => {}
     }
@@ -184,65 +205,6 @@ fn field_doc(field: &Field, bound: Versions) -> String {
     }
     doc.push('.');
     doc
-}
-
-/// The constants and helpers that only a message itself has.
-fn head(message: &Message, out: &mut String) {
-    let name = &message.name;
-    let Versions { first, last } = message.versions;
-    let _ = writeln!(out, "/// The versions that this message has.");
-    let _ = writeln!(out, "pub const VERSIONS: RangeInclusive<i16> = {first}..={last};\n");
-    let reader = if lifetime(message, name).is_empty() { "" } else { "'a " };
-    let prefixed_doc = "/// Reads the message behind its 2-byte version.";
-    match message.kind {
-        Kind::Request(_) | Kind::Response(_) | Kind::Header => {}
-        Kind::Key(number) => {
-            let _ = writeln!(
-                out,
-                "/// The number that stands before a key of this kind.
-                pub const KEY_VERSION: i16 = {number};
-
-                /// Reads the key behind its 2-byte number.
-                pub fn decode_with_version_prefix(bytes: &{reader}[u8]) -> Result<Self, DecodeError> {{
-                    decode_prefixed(bytes, \"{name}\", {number}..={number}, |reader, _| Self::decode(reader, {last}))
-                }}
-
-                /// Writes the key behind its 2-byte number.
-                pub fn encode_with_version_prefix(&self) -> Result<Vec<u8>, EncodeError> {{
-                    encode_prefixed(Self::KEY_VERSION, |buffer| self.encode(buffer, {last}))
-                }}\n"
-            );
-        }
-        Kind::Value => {
-            let _ = writeln!(
-                out,
-                "{prefixed_doc}
-                pub fn decode_with_version_prefix(bytes: &{reader}[u8]) -> Result<Self, DecodeError> {{
-                    decode_prefixed(bytes, \"{name}\", Self::VERSIONS, Self::decode)
-                }}\n"
-            );
-        }
-        Kind::Protocol => {
-            let _ = writeln!(
-                out,
-                "{prefixed_doc} A version newer than we know is read as the newest that we know, and what it adds is left.
-                pub fn decode_with_version_prefix(bytes: &{reader}[u8]) -> Result<Self, DecodeError> {{
-                    let mut reader = Reader::new(bytes);
-                    let version = reader.i16()?.min({last});
-                    Self::decode(&mut reader, version)
-                }}\n"
-            );
-        }
-    }
-    if matches!(message.kind, Kind::Value | Kind::Protocol) {
-        let _ = writeln!(
-            out,
-            "/// Writes the message behind its 2-byte version.
-            pub fn encode_with_version_prefix(&self, version: i16) -> Result<Vec<u8>, EncodeError> {{
-                encode_prefixed(version, |buffer| self.encode(buffer, version))
-            }}\n"
-        );
-    }
 }
 
 /// The flexible versions as an expression, and the line that it needs before it.
@@ -257,11 +219,20 @@ fn flexible(message: &Message, each: &Struct) -> (&'static str, String) {
 }
 
 /// The head and end of a function around `body`.
-fn function(message: &Message, each: &Struct, signature: &str, body: &str, encodes: bool) -> String {
+fn function(
+    message: &Message,
+    each: &Struct,
+    signature: &str,
+    body: &str,
+    encodes: bool,
+) -> String {
     let is_top = each.name == message.name;
     let (visible, check) = if is_top {
         let on = if encodes { "buffer" } else { "reader" };
-        let check = format!("{on}.check_version(\"{}\", version, Self::VERSIONS)?;\n", each.name);
+        let check = format!(
+            "{on}.check_version(\"{}\", version, Self::VERSIONS)?;\n",
+            each.name
+        );
         let doc = if encodes { "Writes" } else { "Reads" };
         (format!("/// {doc} the message in `version`.\npub "), check)
     } else {
@@ -272,8 +243,15 @@ fn function(message: &Message, each: &Struct, signature: &str, body: &str, encod
         _ => String::new(),
     };
     let text = format!("{check}{flexible_line}{body}");
-    let version = if mentions(&text, "version") { "version" } else { "_version" };
-    format!("{visible}fn {} {{\n{text}}}\n", signature.replace("VERSION", version))
+    let version = if mentions(&text, "version") {
+        "version"
+    } else {
+        "_version"
+    };
+    format!(
+        "{visible}fn {} {{\n{text}}}\n",
+        signature.replace("VERSION", version)
+    )
 }
 
 fn decode(message: &Message, each: &Struct) -> String {
@@ -288,7 +266,10 @@ fn decode(message: &Message, each: &Struct) -> String {
             let read = field::decode(&scope, field);
             match condition(field.versions, each.versions) {
                 None => read,
-                Some(when) => format!("if {when} {{ {read} }} else {{ {} }}", field::default(field)),
+                Some(when) => format!(
+                    "if {when} {{ {read} }} else {{ {} }}",
+                    field::default(field)
+                ),
             }
         };
         let _ = writeln!(fields, "{}: {value},", names::field(&field.name));
@@ -299,9 +280,19 @@ fn decode(message: &Message, each: &Struct) -> String {
         let flexible_part = message.flexible.and_then(|all| all.and(each.versions));
         let when = condition(field.versions, flexible_part.unwrap_or(each.versions));
         let guard = when.map(|when| format!(" if {when}")).unwrap_or_default();
-        let read = field::decode(&Scope { message, flexible: "true" }, field);
+        let read = field::decode(
+            &Scope {
+                message,
+                flexible: "true",
+            },
+            field,
+        );
         let tag = field.tag.expect("filtered for it");
-        let _ = writeln!(arms, "{tag}{guard} => value.{} = {read},", names::field(&field.name));
+        let _ = writeln!(
+            arms,
+            "{tag}{guard} => value.{} = {read},",
+            names::field(&field.name)
+        );
     }
     let (let_value, tags) = if arms.is_empty() {
         ("let value", "reader.skip_tagged_fields()?;".to_owned())
@@ -316,8 +307,13 @@ fn decode(message: &Message, each: &Struct) -> String {
         "true" => format!("{let_value} = {literal};\n{tags}\nOk(value)"),
         _ => format!("{let_value} = {literal};\nif flexible {{ {tags} }}\nOk(value)"),
     };
-    let reader = if lifetime(message, &each.name).is_empty() { "'_" } else { "'a" };
-    let signature = format!("decode(reader: &mut Reader<{reader}>, VERSION: i16) -> Result<Self, DecodeError>");
+    let reader = if lifetime(message, &each.name).is_empty() {
+        "'_"
+    } else {
+        "'a"
+    };
+    let signature =
+        format!("decode(reader: &mut Reader<{reader}>, VERSION: i16) -> Result<Self, DecodeError>");
     function(message, each, &signature, &body, false)
 }
 
@@ -342,19 +338,32 @@ fn encode(message: &Message, each: &Struct) -> String {
         if let Some(unless) = opposite(field.versions, each.versions)
             && !field.is_ignorable
         {
-            let _ = writeln!(body, "if {unless} {{ {} }}", field::require_default(each, field));
+            let _ = writeln!(
+                body,
+                "if {unless} {{ {} }}",
+                field::require_default(each, field)
+            );
         }
         let flexible_part = message.flexible.and_then(|all| all.and(each.versions));
         let when = condition(field.versions, flexible_part.unwrap_or(each.versions));
         let when = when.map(|when| format!("{when} && ")).unwrap_or_default();
-        let put = field::encode_tagged(&Scope { message, flexible: "true" }, each, field);
+        let put = field::encode_tagged(
+            &Scope {
+                message,
+                flexible: "true",
+            },
+            each,
+            field,
+        );
         let is_set = field::default_check(field, false);
         let _ = writeln!(tags, "if {when}{is_set} {{ {put} }}");
     }
     let tags = if tags.is_empty() {
         "buffer.put_unsigned_varint(0);".to_owned()
     } else {
-        format!("let mut tagged = TaggedFields::default();\n{tags}buffer.put_tagged_fields(tagged);")
+        format!(
+            "let mut tagged = TaggedFields::default();\n{tags}buffer.put_tagged_fields(tagged);"
+        )
     };
     match flexible {
         "false" => {}
@@ -363,52 +372,25 @@ fn encode(message: &Message, each: &Struct) -> String {
             let _ = writeln!(body, "if flexible {{ {tags} }}");
         }
     }
-    body.push_str("\nOk(())");
-    let buffer = if mentions(&body, "buffer") || each.name == message.name { "buffer" } else { "_buffer" };
-    let signature = format!("encode(&self, {buffer}: &mut GatherBuffer, VERSION: i16) -> Result<(), EncodeError>");
+    body.push_str("Ok(())");
+    let buffer = if mentions(&body, "buffer") || each.name == message.name {
+        "buffer"
+    } else {
+        "_buffer"
+    };
+    let signature = format!(
+        "encode(&self, {buffer}: &mut GatherBuffer, VERSION: i16) -> Result<(), EncodeError>"
+    );
     function(message, each, &signature, &body, true)
 }
 
 /// The tagged fields in the order of their tags.
 fn tagged(each: &Struct) -> Vec<&Field> {
-    let mut tagged: Vec<&Field> = each.fields.iter().filter(|field| field.tag.is_some()).collect();
+    let mut tagged: Vec<&Field> = each
+        .fields
+        .iter()
+        .filter(|field| field.tag.is_some())
+        .collect();
     tagged.sort_by_key(|field| field.tag);
     tagged
-}
-
-/// The traits by which code that serves any message knows this one.
-fn traits(message: &Message, out: &mut String) {
-    let name = &message.name;
-    let generic = lifetime(message, name);
-    let (head, of, reader) = if generic.is_empty() {
-        ("impl", "<'_>", "'_")
-    } else {
-        ("impl<'a>", "<'a>", "'a")
-    };
-    let _ = writeln!(
-        out,
-        "{head} Message{of} for {name}{generic} {{
-            const NAME: &'static str = \"{name}\";
-            const VERSIONS: RangeInclusive<i16> = Self::VERSIONS;
-
-            fn decode(reader: &mut Reader<{reader}>, version: i16) -> Result<Self, DecodeError> {{
-                Self::decode(reader, version)
-            }}
-
-            fn encode(&self, buffer: &mut GatherBuffer, version: i16) -> Result<(), EncodeError> {{
-                self.encode(buffer, version)
-            }}
-        }}\n"
-    );
-    if let Kind::Request(_) = message.kind {
-        let api = name.trim_end_matches("Request");
-        let _ = writeln!(
-            out,
-            "{head} Request{of} for {name}{generic} {{
-                const KEY: ApiKey = ApiKey::{api};
-                type Response<'r> = super::{api}Response{};
-            }}",
-            "RESPONSE_LIFETIME"
-        );
-    }
 }

@@ -10,20 +10,24 @@ use super::names;
 use super::schema::{Field, Message, Struct, Type};
 
 /// What an expression depends on besides its field.
-pub struct Scope<'m> {
-    pub message: &'m Message,
+pub(super) struct Scope<'m> {
+    pub(super) message: &'m Message,
     /// The expression that says whether lengths are compact: `true`, `false` or a variable.
-    pub flexible: &'static str,
+    pub(super) flexible: &'static str,
 }
 
 impl Scope<'_> {
     fn flexible(&self, field: &Field) -> &'static str {
-        if field.is_legacy { "false" } else { self.flexible }
+        if field.is_legacy {
+            "false"
+        } else {
+            self.flexible
+        }
     }
 }
 
 /// The field's type in Rust.
-pub fn rust_type(message: &Message, field: &Field) -> String {
+pub(super) fn rust_type(message: &Message, field: &Field) -> String {
     let plain = plain_type(message, &field.kind);
     if field.nullable.is_some() || field.kind == Type::Records {
         return format!("Option<{plain}>");
@@ -67,12 +71,12 @@ fn has_null_default(field: &Field) -> bool {
 }
 
 /// Whether the field's default is the one that Rust gives its type.
-pub fn has_plain_default(field: &Field) -> bool {
+pub(super) fn has_plain_default(field: &Field) -> bool {
     has_null_default(field) || (field.default.is_none() && field.nullable.is_none())
 }
 
 /// The field's default as an expression.
-pub fn default(field: &Field) -> String {
+pub(super) fn default(field: &Field) -> String {
     if has_null_default(field) {
         return "None".into();
     }
@@ -93,7 +97,7 @@ pub fn default(field: &Field) -> String {
 }
 
 /// The expression that says whether the field has its default (`wanted`), or has not.
-pub fn default_check(field: &Field, wanted: bool) -> String {
+pub(super) fn default_check(field: &Field, wanted: bool) -> String {
     let name = format!("self.{}", names::field(&field.name));
     let not = if wanted { "" } else { "!" };
     let equal = if wanted { "==" } else { "!=" };
@@ -108,23 +112,39 @@ pub fn default_check(field: &Field, wanted: bool) -> String {
         Type::Uuid => format!("{not}{name}.is_nil()"),
         Type::Bool => {
             let is_true_by_default = field.default.as_deref() == Some("true");
-            format!("{}{name}", if is_true_by_default == wanted { "" } else { "!" })
+            format!(
+                "{}{name}",
+                if is_true_by_default == wanted {
+                    ""
+                } else {
+                    "!"
+                }
+            )
         }
         _ => format!("{name} {equal} {}", default(field)),
     }
 }
 
 /// The statement that refuses a field which is set.
-pub fn require_default(each: &Struct, field: &Field) -> String {
+pub(super) fn require_default(each: &Struct, field: &Field) -> String {
     let is_default = default_check(field, true);
-    format!("require_default({is_default}, \"{}.{}\", version)?;", each.name, field.name)
+    format!(
+        "require_default({is_default}, \"{}.{}\", version)?;",
+        each.name, field.name
+    )
 }
 
 /// The expression that reads the field where it is present.
-pub fn decode(scope: &Scope<'_>, field: &Field) -> String {
+pub(super) fn decode(scope: &Scope<'_>, field: &Field) -> String {
     let flexible = scope.flexible(field);
-    let nullable = format!("{}?", decode_kind(scope.message, &field.kind, flexible, true));
-    let plain = format!("{}?", decode_kind(scope.message, &field.kind, flexible, false));
+    let nullable = format!(
+        "{}?",
+        decode_kind(scope.message, &field.kind, flexible, true)
+    );
+    let plain = format!(
+        "{}?",
+        decode_kind(scope.message, &field.kind, flexible, false)
+    );
     match field.nullable {
         None => plain,
         Some(versions) => match condition(versions, field.versions) {
@@ -148,7 +168,10 @@ fn decode_kind(message: &Message, kind: &Type, flexible: &str, nullable: bool) -
             let bytes_min = wire_bytes_min(message, element);
             let read = match &**element {
                 Type::String | Type::Bytes | Type::Struct(_) => {
-                    format!("|reader| {}", decode_kind(message, element, flexible, false))
+                    format!(
+                        "|reader| {}",
+                        decode_kind(message, element, flexible, false)
+                    )
                 }
                 scalar => format!("Reader::{}", scalar_name(scalar)),
             };
@@ -162,10 +185,14 @@ fn decode_kind(message: &Message, kind: &Type, flexible: &str, nullable: bool) -
 fn wire_bytes_min(message: &Message, kind: &Type) -> usize {
     let versions = message.versions.first..=message.versions.last;
     let used = |version: &i16| match kind {
-        Type::Struct(name) => message.find(name).is_some_and(|each| each.versions.contains(*version)),
+        Type::Struct(name) => message
+            .find(name)
+            .is_some_and(|each| each.versions.contains(*version)),
         _ => true,
     };
-    let sizes = versions.filter(used).map(|version| wire_bytes(message, kind, version));
+    let sizes = versions
+        .filter(used)
+        .map(|version| wire_bytes(message, kind, version));
     sizes.min().unwrap_or(1)
 }
 
@@ -178,22 +205,41 @@ fn wire_bytes(message: &Message, kind: &Type, version: i16) -> usize {
         Type::Int32 => 4,
         Type::Int64 | Type::Float64 => 8,
         Type::Uuid => 16,
-        Type::String => if is_flexible { 1 } else { 2 },
-        Type::Bytes | Type::Records | Type::Array(_) => if is_flexible { 1 } else { 4 },
+        Type::String => {
+            if is_flexible {
+                1
+            } else {
+                2
+            }
+        }
+        Type::Bytes | Type::Records | Type::Array(_) => {
+            if is_flexible {
+                1
+            } else {
+                4
+            }
+        }
         Type::Struct(name) => {
-            let each = message.find(name).expect("the parser checked the reference");
-            let here = each.fields.iter().filter(|field| field.versions.contains(version));
-            let fields = here.filter(|field| field.tag.is_none()).map(|field| match field.kind {
-                Type::Struct(_) if field.nullable.is_some() => 1,
-                _ => wire_bytes(message, &field.kind, version),
-            });
+            let each = message
+                .find(name)
+                .expect("the parser checked the reference");
+            let here = each
+                .fields
+                .iter()
+                .filter(|field| field.versions.contains(version));
+            let fields = here
+                .filter(|field| field.tag.is_none())
+                .map(|field| match field.kind {
+                    Type::Struct(_) if field.nullable.is_some() => 1,
+                    _ => wire_bytes(message, &field.kind, version),
+                });
             fields.sum::<usize>() + usize::from(is_flexible)
         }
     }
 }
 
 /// The statement that writes the field where it is present.
-pub fn encode(scope: &Scope<'_>, each: &Struct, field: &Field) -> String {
+pub(super) fn encode(scope: &Scope<'_>, each: &Struct, field: &Field) -> String {
     let flexible = scope.flexible(field);
     let name = format!("self.{}", names::field(&field.name));
     let Some(nullable) = field.nullable else {
@@ -203,13 +249,16 @@ pub fn encode(scope: &Scope<'_>, each: &Struct, field: &Field) -> String {
     let Some(when) = condition(nullable, field.versions) else {
         return put;
     };
-    let present = format!("require_some(&{name}, \"{}.{}\", version)?", each.name, field.name);
+    let present = format!(
+        "require_some(&{name}, \"{}.{}\", version)?",
+        each.name, field.name
+    );
     let plain = statement(encode_kind(&field.kind, flexible, &present, false));
     format!("if {when} {{ {put} }} else {{ {plain} }}\n")
 }
 
 /// The statement that adds the field, which is set, to the tagged ones.
-pub fn encode_tagged(scope: &Scope<'_>, each: &Struct, field: &Field) -> String {
+pub(super) fn encode_tagged(scope: &Scope<'_>, each: &Struct, field: &Field) -> String {
     let name = format!("self.{}", names::field(&field.name));
     let tag = field.tag.expect("only tagged fields come here");
     let flexible = scope.flexible(field);
@@ -217,7 +266,11 @@ pub fn encode_tagged(scope: &Scope<'_>, each: &Struct, field: &Field) -> String 
         None => encode_kind(&field.kind, flexible, &name, true),
         Some(nullable) => {
             let is_always = condition(nullable, field.versions).is_none();
-            assert!(is_always, "{}.{} is tagged and null in some versions", each.name, field.name);
+            assert!(
+                is_always,
+                "{}.{} is tagged and null in some versions",
+                each.name, field.name
+            );
             encode_nullable(&field.kind, flexible, &name)
         }
     };
@@ -244,16 +297,28 @@ fn encode_kind(kind: &Type, flexible: &str, value: &str, is_place: bool) -> Call
     let by_value = if is_place { "" } else { "*" };
     match kind {
         Type::String | Type::Bytes => {
-            let put = format!("buffer.put_{}({flexible}, {by_reference}{value})", scalar_name(kind));
+            let put = format!(
+                "buffer.put_{}({flexible}, {by_reference}{value})",
+                scalar_name(kind)
+            );
             (put, true)
         }
         Type::Records => encode_nullable(kind, flexible, value),
         Type::Struct(_) => (format!("{value}.encode(buffer, version)"), true),
         Type::Array(element) => {
-            let put = closure("buffer, element", encode_kind(element, flexible, "element", false));
-            (format!("buffer.put_array({flexible}, {by_reference}{value}, {put})"), true)
+            let put = closure(
+                "buffer, element",
+                encode_kind(element, flexible, "element", false),
+            );
+            (
+                format!("buffer.put_array({flexible}, {by_reference}{value}, {put})"),
+                true,
+            )
         }
-        scalar => (format!("buffer.put_{}({by_value}{value})", scalar_name(scalar)), false),
+        scalar => (
+            format!("buffer.put_{}({by_value}{value})", scalar_name(scalar)),
+            false,
+        ),
     }
 }
 
@@ -264,7 +329,10 @@ fn encode_nullable(kind: &Type, flexible: &str, value: &str) -> Call {
             "buffer.put_nullable_struct({value}.as_ref(), |buffer, value| value.encode(buffer, version))"
         ),
         Type::Array(element) => {
-            let put = closure("buffer, element", encode_kind(element, flexible, "element", false));
+            let put = closure(
+                "buffer, element",
+                encode_kind(element, flexible, "element", false),
+            );
             format!("buffer.put_nullable_array({flexible}, {value}.as_deref(), {put})")
         }
         _ => format!(

@@ -3,7 +3,7 @@
 const KEYWORDS: [&str; 8] = ["type", "match", "ref", "in", "use", "mod", "where", "move"];
 
 /// `TopicIds` as `topic_ids`, and `type` as `r#type`.
-pub fn field(name: &str) -> String {
+pub(super) fn field(name: &str) -> String {
     let snake = snake(name);
     if KEYWORDS.contains(&snake.as_str()) {
         return format!("r#{snake}");
@@ -12,7 +12,7 @@ pub fn field(name: &str) -> String {
 }
 
 /// `FetchRequest` as `fetch_request`.
-pub fn snake(name: &str) -> String {
+pub(super) fn snake(name: &str) -> String {
     let chars: Vec<char> = name.chars().collect();
     let mut out = String::new();
     for (index, &c) in chars.iter().enumerate() {
@@ -39,6 +39,9 @@ mod tests {
         assert_eq!(field("ThrottleTimeMs"), "throttle_time_ms");
         assert_eq!(field("IsKRPCReady"), "is_krpc_ready");
         assert_eq!(field("Type"), "r#type");
-        assert_eq!(snake("AddPartitionsToTxnRequest"), "add_partitions_to_txn_request");
+        assert_eq!(
+            snake("AddPartitionsToTxnRequest"),
+            "add_partitions_to_txn_request"
+        );
     }
 }

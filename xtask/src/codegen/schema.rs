@@ -10,25 +10,25 @@ use anyhow::{Context, Result, bail, ensure};
 
 /// An inclusive range of versions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Versions {
-    pub first: i16,
-    pub last: i16,
+pub(super) struct Versions {
+    pub(super) first: i16,
+    pub(super) last: i16,
 }
 
 impl Versions {
-    pub fn contains(self, version: i16) -> bool {
+    pub(super) fn contains(self, version: i16) -> bool {
         (self.first..=self.last).contains(&version)
     }
 
     /// The versions in both; `None` if there are none.
-    pub fn and(self, other: Self) -> Option<Self> {
+    pub(super) fn and(self, other: Self) -> Option<Self> {
         let first = self.first.max(other.first);
         let last = self.last.min(other.last);
         (first <= last).then_some(Self { first, last })
     }
 
     /// The smallest range that has both.
-    pub fn or(self, other: Self) -> Self {
+    pub(super) fn or(self, other: Self) -> Self {
         Self {
             first: self.first.min(other.first),
             last: self.last.max(other.last),
@@ -69,7 +69,7 @@ impl Versions {
 
 /// What a message is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub(super) enum Kind {
     /// A request of the API with this key.
     Request(i16),
     /// A response of the API with this key.
@@ -86,38 +86,33 @@ pub enum Kind {
 
 /// One message.
 #[derive(Clone, Debug)]
-pub struct Message {
-    pub kind: Kind,
-    pub name: String,
-    pub versions: Versions,
+pub(super) struct Message {
+    pub(super) kind: Kind,
+    pub(super) name: String,
+    pub(super) versions: Versions,
     /// The versions with compact lengths and tagged fields.
-    pub flexible: Option<Versions>,
+    pub(super) flexible: Option<Versions>,
     /// Every structure, the message itself last.
-    pub structs: Vec<Struct>,
+    pub(super) structs: Vec<Struct>,
 }
 
 impl Message {
-    /// The structure that the message is.
-    pub fn top(&self) -> &Struct {
-        self.structs.last().expect("a message is itself a structure")
-    }
-
-    pub fn find(&self, name: &str) -> Option<&Struct> {
+    pub(super) fn find(&self, name: &str) -> Option<&Struct> {
         self.structs.iter().find(|each| each.name == name)
     }
 }
 
 /// One structure and the versions that it is used in.
 #[derive(Clone, Debug)]
-pub struct Struct {
-    pub name: String,
-    pub versions: Versions,
-    pub fields: Vec<Field>,
+pub(super) struct Struct {
+    pub(super) name: String,
+    pub(super) versions: Versions,
+    pub(super) fields: Vec<Field>,
 }
 
 /// What a field holds.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Type {
+pub(super) enum Type {
     Bool,
     Int8,
     Int16,
@@ -156,7 +151,7 @@ impl Type {
     }
 
     /// The structure that this is, or is an array of.
-    pub fn struct_name(&self) -> Option<&str> {
+    pub(super) fn struct_name(&self) -> Option<&str> {
         match self {
             Self::Struct(name) => Some(name),
             Self::Array(element) => element.struct_name(),
@@ -167,23 +162,23 @@ impl Type {
 
 /// One field of a structure.
 #[derive(Clone, Debug)]
-pub struct Field {
-    pub name: String,
-    pub kind: Type,
-    pub versions: Versions,
+pub(super) struct Field {
+    pub(super) name: String,
+    pub(super) kind: Type,
+    pub(super) versions: Versions,
     /// The versions in which it may be null.
-    pub nullable: Option<Versions>,
+    pub(super) nullable: Option<Versions>,
     /// `null`, a number, `true`; `None` for 0, false, empty.
-    pub default: Option<String>,
+    pub(super) default: Option<String>,
     /// Whether versions without it may be written although it is set.
-    pub is_ignorable: bool,
-    pub tag: Option<u32>,
+    pub(super) is_ignorable: bool,
+    pub(super) tag: Option<u32>,
     /// Whether its length is never compact.
-    pub is_legacy: bool,
+    pub(super) is_legacy: bool,
 }
 
 /// Reads a schema file.
-pub fn parse(text: &str) -> Result<Vec<Message>> {
+pub(super) fn parse(text: &str) -> Result<Vec<Message>> {
     let mut lines = Lines {
         lines: text.lines().enumerate(),
         number: 0,
@@ -381,7 +376,11 @@ fn narrow_structs(message: &mut Message) -> Result<()> {
         }
         let is_flexible = |flexible: Versions| flexible.and(field.versions) == Some(field.versions);
         let may_be_tagged = field.tag.is_none() || message.flexible.is_some_and(is_flexible);
-        ensure!(may_be_tagged, "field {} is tagged before the flexible versions", field.name);
+        ensure!(
+            may_be_tagged,
+            "field {} is tagged before the flexible versions",
+            field.name
+        );
     }
     Ok(())
 }

@@ -237,7 +237,9 @@ impl GatherBuffer {
             None => {}
             Some(RecordBytes::Borrowed(bytes)) => self.put_slice(bytes),
             Some(RecordBytes::Shared(slices)) => {
-                slices.iter().for_each(|slice| self.put_shared(slice.clone()));
+                slices
+                    .iter()
+                    .for_each(|slice| self.put_shared(slice.clone()));
             }
         }
         Ok(())

@@ -1,0 +1,152 @@
+//! `OffsetCommitResponse`, versions 2-10. Generated from `schemas/offset_commit.schema` by `cargo xtask codegen`: change that, not this.
+
+use crate::Message;
+use crate::wire::{DecodeError, EncodeError, GatherBuffer, Reader};
+use std::borrow::Cow;
+use std::ops::RangeInclusive;
+use uuid::Uuid;
+
+/// Kafka's `OffsetCommitResponse`, versions 2-10.
+#[derive(Clone, Debug, PartialEq, Default)]
+pub struct OffsetCommitResponse<'a> {
+    /// Kafka's `ThrottleTimeMs`, versions 3-10, left out of other versions.
+    pub throttle_time_ms: i32,
+    /// Kafka's `Topics`.
+    pub topics: Vec<OffsetCommitResponseTopic<'a>>,
+}
+
+impl<'a> OffsetCommitResponse<'a> {
+    /// The versions that this message has.
+    pub const VERSIONS: RangeInclusive<i16> = 2..=10;
+
+    /// Reads the message in `version`.
+    pub fn decode(reader: &mut Reader<'a>, version: i16) -> Result<Self, DecodeError> {
+        reader.check_version("OffsetCommitResponse", version, Self::VERSIONS)?;
+        let flexible = version >= 8;
+        let value = Self {
+            throttle_time_ms: if version >= 3 { reader.i32()? } else { 0 },
+            topics: reader.array(flexible, 3, |reader| {
+                OffsetCommitResponseTopic::decode(reader, version)
+            })?,
+        };
+        if flexible {
+            reader.skip_tagged_fields()?;
+        }
+        Ok(value)
+    }
+
+    /// Writes the message in `version`.
+    pub fn encode(&self, buffer: &mut GatherBuffer, version: i16) -> Result<(), EncodeError> {
+        buffer.check_version("OffsetCommitResponse", version, Self::VERSIONS)?;
+        let flexible = version >= 8;
+        if version >= 3 {
+            buffer.put_i32(self.throttle_time_ms);
+        }
+        buffer.put_array(flexible, &self.topics, |buffer, element| {
+            element.encode(buffer, version)
+        })?;
+        if flexible {
+            buffer.put_unsigned_varint(0);
+        }
+        Ok(())
+    }
+}
+
+/// Part of Kafka's `OffsetCommitResponse`: `OffsetCommitResponseTopic`, versions 2-10.
+#[derive(Clone, Debug, PartialEq, Default)]
+pub struct OffsetCommitResponseTopic<'a> {
+    /// Kafka's `Name`, versions 2-9, left out of other versions.
+    pub name: Cow<'a, str>,
+    /// Kafka's `TopicId`, version 10, left out of other versions.
+    pub topic_id: Uuid,
+    /// Kafka's `Partitions`.
+    pub partitions: Vec<OffsetCommitResponsePartition>,
+}
+
+impl<'a> OffsetCommitResponseTopic<'a> {
+    fn decode(reader: &mut Reader<'a>, version: i16) -> Result<Self, DecodeError> {
+        let flexible = version >= 8;
+        let value = Self {
+            name: if version <= 9 {
+                reader.string(flexible)?
+            } else {
+                Cow::Borrowed("")
+            },
+            topic_id: if version == 10 {
+                reader.uuid()?
+            } else {
+                Uuid::nil()
+            },
+            partitions: reader.array(flexible, 6, |reader| {
+                OffsetCommitResponsePartition::decode(reader, version)
+            })?,
+        };
+        if flexible {
+            reader.skip_tagged_fields()?;
+        }
+        Ok(value)
+    }
+
+    fn encode(&self, buffer: &mut GatherBuffer, version: i16) -> Result<(), EncodeError> {
+        let flexible = version >= 8;
+        if version <= 9 {
+            buffer.put_string(flexible, &self.name)?;
+        }
+        if version == 10 {
+            buffer.put_uuid(self.topic_id);
+        }
+        buffer.put_array(flexible, &self.partitions, |buffer, element| {
+            element.encode(buffer, version)
+        })?;
+        if flexible {
+            buffer.put_unsigned_varint(0);
+        }
+        Ok(())
+    }
+}
+
+/// Part of Kafka's `OffsetCommitResponse`: `OffsetCommitResponsePartition`, versions 2-10.
+#[derive(Clone, Debug, PartialEq, Default)]
+pub struct OffsetCommitResponsePartition {
+    /// Kafka's `PartitionIndex`.
+    pub partition_index: i32,
+    /// Kafka's `ErrorCode`.
+    pub error_code: i16,
+}
+
+impl OffsetCommitResponsePartition {
+    fn decode(reader: &mut Reader<'_>, version: i16) -> Result<Self, DecodeError> {
+        let flexible = version >= 8;
+        let value = Self {
+            partition_index: reader.i32()?,
+            error_code: reader.i16()?,
+        };
+        if flexible {
+            reader.skip_tagged_fields()?;
+        }
+        Ok(value)
+    }
+
+    fn encode(&self, buffer: &mut GatherBuffer, version: i16) -> Result<(), EncodeError> {
+        let flexible = version >= 8;
+        buffer.put_i32(self.partition_index);
+        buffer.put_i16(self.error_code);
+        if flexible {
+            buffer.put_unsigned_varint(0);
+        }
+        Ok(())
+    }
+}
+
+impl<'a> Message<'a> for OffsetCommitResponse<'a> {
+    const NAME: &'static str = "OffsetCommitResponse";
+    const VERSIONS: RangeInclusive<i16> = Self::VERSIONS;
+
+    fn decode(reader: &mut Reader<'a>, version: i16) -> Result<Self, DecodeError> {
+        Self::decode(reader, version)
+    }
+
+    fn encode(&self, buffer: &mut GatherBuffer, version: i16) -> Result<(), EncodeError> {
+        self.encode(buffer, version)
+    }
+}
