@@ -1,1 +1,2 @@
 //! One partition's log on disk: segments, indexes, recovery, retention.
+pub mod formats;

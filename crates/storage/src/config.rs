@@ -1,0 +1,58 @@
+//! What a topic's settings ask of its logs.
+
+use fanlog_protocol::records::{Compression, TimestampType};
+
+/// The settings of one log, under Kafka's names. The catalog fills it in; it may change while the log is open.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LogConfig {
+    /// `segment.bytes`: a segment is rolled before it grows beyond.
+    pub segment_bytes: u32,
+    /// `segment.ms`: a segment is rolled when its first batch is older.
+    pub segment_ms: i64,
+    /// `segment.index.bytes`: a segment is rolled when its index is full.
+    pub segment_index_bytes: u32,
+    /// `index.interval.bytes`: the bytes of batches for each index entry.
+    pub index_interval_bytes: u32,
+    /// `retention.ms`: segments whose records are all older may go; -1 keeps them.
+    pub retention_ms: i64,
+    /// `retention.bytes`: segments beyond this size may go, the oldest first; -1 keeps them.
+    pub retention_bytes: i64,
+    /// `max.message.bytes`: the largest batch taken, in bytes as stored.
+    pub max_message_bytes: u32,
+    /// `message.timestamp.type`.
+    pub timestamp_type: TimestampType,
+    /// `message.timestamp.before.max.ms`.
+    pub timestamp_before_max_ms: i64,
+    /// `message.timestamp.after.max.ms`.
+    pub timestamp_after_max_ms: i64,
+    /// `compression.type`: nothing stands for `producer`, which stores batches as they came.
+    pub compression_type: Option<Compression>,
+    /// Whether `cleanup.policy` has `compact`: every record then needs a key.
+    pub is_compacted: bool,
+    /// Whether `cleanup.policy` has `delete`: retention by time and size applies.
+    pub is_deleted_by_retention: bool,
+    /// `producer.id.expiration.ms`: a producer that wrote nothing for so long is forgotten.
+    pub producer_id_expiration_ms: i64,
+}
+
+impl Default for LogConfig {
+    /// Kafka 4.4's defaults.
+    fn default() -> Self {
+        Self {
+            segment_bytes: 1024 * 1024 * 1024,
+            segment_ms: 7 * 24 * 60 * 60 * 1000,
+            segment_index_bytes: 10 * 1024 * 1024,
+            index_interval_bytes: 4096,
+            retention_ms: 7 * 24 * 60 * 60 * 1000,
+            retention_bytes: -1,
+            max_message_bytes: 1024 * 1024 + 12,
+            timestamp_type: TimestampType::CreateTime,
+            timestamp_before_max_ms: i64::MAX,
+            timestamp_after_max_ms: 60 * 60 * 1000,
+            compression_type: None,
+            is_compacted: false,
+            is_deleted_by_retention: true,
+            producer_id_expiration_ms: 24 * 60 * 60 * 1000,
+        }
+    }
+}
