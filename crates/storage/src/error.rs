@@ -9,7 +9,9 @@ use thiserror::Error;
 
 /// The log stopped for good: nothing more is appended or called durable until it has been opened anew.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
-#[error("log {log} has stopped: {reason}; restart the broker, which reads the log back from the disk")]
+#[error(
+    "log {log} has stopped: {reason}; restart the broker, which reads the log back from the disk"
+)]
 pub struct LogFailed {
     /// The log's folder.
     pub log: Arc<str>,
@@ -117,7 +119,9 @@ pub enum AppendError {
         found: i32,
     },
     /// The producer was fenced by a higher epoch.
-    #[error("producer {producer_id} sent epoch {found}, which is below its current epoch {current}")]
+    #[error(
+        "producer {producer_id} sent epoch {found}, which is below its current epoch {current}"
+    )]
     InvalidProducerEpoch {
         /// The producer.
         producer_id: ProducerId,
@@ -132,7 +136,9 @@ pub enum AppendError {
 #[derive(Debug, Error)]
 pub enum ReadError {
     /// The offset is not in the log.
-    #[error("offset {offset} is outside the log, which holds {log_start_offset} to {log_end_offset}")]
+    #[error(
+        "offset {offset} is outside the log, which holds {log_start_offset} to {log_end_offset}"
+    )]
     OffsetOutOfRange {
         /// What was asked for.
         offset: Offset,
@@ -176,7 +182,9 @@ pub enum ChangeError {
         source: io::Error,
     },
     /// The offset is above the high watermark, or below 0.
-    #[error("offset {offset} is outside the log, which holds {log_start_offset} to {high_watermark}")]
+    #[error(
+        "offset {offset} is outside the log, which holds {log_start_offset} to {high_watermark}"
+    )]
     OffsetOutOfRange {
         /// What was asked for.
         offset: Offset,

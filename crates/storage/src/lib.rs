@@ -1,2 +1,18 @@
 //! One partition's log on disk: segments, indexes, recovery, retention.
+//!
+//! Why it exists: an acknowledged record must be read back, at its offset, after any crash (LOG-1).
+//! Owns: every file in a partition's folder.   Never: threads, waiting, topics, protocol error codes.
+//! In -> out: batches as they came -> offsets; offsets -> where in which file the batches lie.
+//! Invariants: LOG-1 to LOG-4, PRD-1, PRD-2.   Read next: `log/mod.rs`.
+
+mod config;
+mod error;
 pub mod formats;
+mod types;
+
+pub use config::LogConfig;
+pub use error::{AppendError, ChangeError, LogFailed, OpenLogError, ReadError};
+pub use types::{
+    ActiveProducer, AppendOrigin, Appended, FileSlice, ReadLimit, ReadPlan, RecoveryMode, Retained,
+    TimestampOffset,
+};

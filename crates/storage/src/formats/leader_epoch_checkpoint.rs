@@ -85,7 +85,11 @@ mod tests {
             b"0\n1\n-1 12\n",
             b"\xff\n",
         ] {
-            assert!(decode(bytes).is_err(), "{:?}", String::from_utf8_lossy(bytes));
+            assert!(
+                decode(bytes).is_err(),
+                "{:?}",
+                String::from_utf8_lossy(bytes)
+            );
         }
     }
 

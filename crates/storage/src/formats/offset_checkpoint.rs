@@ -15,9 +15,8 @@ const FILE: &str = "offset checkpoint";
 
 /// The file's bytes.
 pub fn encode(entries: &[(TopicPartition, Offset)]) -> Vec<u8> {
-    let line = |(of, offset): &(TopicPartition, Offset)| {
-        format!("{} {} {offset}", of.topic, of.partition)
-    };
+    let line =
+        |(of, offset): &(TopicPartition, Offset)| format!("{} {} {offset}", of.topic, of.partition);
     text_checkpoint::encode(entries.iter().map(line))
 }
 

@@ -112,8 +112,8 @@ mod tests {
             last_stable_offset: Offset(21),
         };
         let golden = [
-            0, 0, 0, 0, 0, 0, 0, 0, 0, 7, 0, 0, 0, 0, 0, 0, 0, 10, 0, 0, 0, 0, 0, 0, 0, 20, 0, 0, 0,
-            0, 0, 0, 0, 21,
+            0, 0, 0, 0, 0, 0, 0, 0, 0, 7, 0, 0, 0, 0, 0, 0, 0, 10, 0, 0, 0, 0, 0, 0, 0, 20, 0, 0,
+            0, 0, 0, 0, 0, 21,
         ];
         assert_eq!(entry.encode(), golden);
         assert_eq!(decode_all(&golden), Ok(vec![entry]));
