@@ -8,13 +8,34 @@
 
 mod errors;
 mod inputs;
-mod ledger;
 mod names;
 mod records;
 mod replies;
 mod settings;
+
+mod decide;
+mod ledger;
 mod waiting;
 
+mod deadlines;
+mod live_group;
+mod rebalance;
+mod subscription;
+
+mod commit;
+mod delete;
+mod describe;
+mod expire;
+mod fetch;
+mod heartbeat;
+mod join;
+mod leave;
+mod sync;
+
+mod check_invariants;
+
+pub use check_invariants::check_invariants;
+pub use decide::{Decision, decide};
 pub use errors::{GroupError, OffsetError};
 pub use inputs::{
     CommitOffsets, DeleteOffsets, FetchOffsets, Heartbeat, Input, Join, Leave, LeavingMember, List,
@@ -31,4 +52,4 @@ pub use settings::{
     GROUP_RECORD_BYTES_MAX, GroupSettings, MEMBERS_PER_GROUP_MAX, NEW_MEMBER_JOIN_TIMEOUT,
     PENDING_MEMBERS_PER_GROUP_MAX, PROTOCOLS_BYTES_MAX, PROTOCOLS_PER_MEMBER_MAX,
 };
-pub use waiting::{Decision, Waiting, decide, next_deadline};
+pub use waiting::{Waiting, next_deadline};

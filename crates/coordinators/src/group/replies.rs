@@ -29,8 +29,9 @@ pub enum Answer {
     Leave(Result<Vec<LeftMember>, GroupError>),
     /// To CommitOffsets: one result per offset, in the request's order.
     CommitOffsets(Result<Vec<OffsetOutcome>, GroupError>),
-    /// To FetchOffsets: the partitions asked for in their order, or all in order of topic and partition.
-    FetchOffsets(Result<Vec<FetchedOffset>, GroupError>),
+    /// To FetchOffsets: the partitions asked for in their order, or all in order of topic and partition. Never refused:
+    /// a group that does not exist has no offsets.
+    FetchOffsets(Vec<FetchedOffset>),
     /// To DeleteOffsets: one result per partition, in the request's order.
     DeleteOffsets(Result<Vec<OffsetOutcome>, GroupError>),
     /// To DeleteGroup.

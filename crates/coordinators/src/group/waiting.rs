@@ -1,41 +1,55 @@
-//! What only this process remembers of its groups: callers, deadlines, the next generation. (Signatures first.)
+//! What only this process remembers of its groups: members' full protocols, parked callers, deadlines, the next generation.
+//!
+//! Why it exists: a rebalance in the making is worth nothing after a crash, so it is not logged; members join again.
+//! Owns: live groups and deadlines.   Never: anything that a client was promised; that is in the ledger.
+//! In -> out: ledger after loading -> live groups with fresh session timers.
+//! Read next: `live_group.rs`.
 
-use super::{GroupRecord, GroupSettings, Input, Ledger, Reply};
+use super::deadlines::{Deadlines, Purpose};
+use super::decide::Deciding;
+use super::live_group::LiveGroup;
+use super::{GroupSettings, Ledger};
 use crate::Now;
+use fanlog_model::GroupId;
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 /// What is lost with the process, without breaking a promise.
+///
+/// A group is here while it has members or pending member ids; any other group is Empty and wholly in the ledger.
 #[derive(Clone, Debug, Default)]
-pub struct Waiting {}
+pub struct Waiting {
+    pub(super) groups: BTreeMap<GroupId, LiveGroup>,
+    pub(super) deadlines: Deadlines,
+}
 
 impl Waiting {
     /// The state after the log was replayed: members of stable groups are kept, with fresh session timers.
-    pub fn after_loading(_settings: &GroupSettings, _ledger: &Ledger, _now: Now) -> Self {
-        Self::default()
+    pub fn after_loading(settings: &GroupSettings, ledger: &Ledger, now: Now) -> Self {
+        let mut waiting = Self::default();
+        let check_at = now.monotonic + settings.offsets_retention_check_interval;
+        waiting.deadlines.set(Purpose::OffsetExpiry, check_at);
+        let with_members = |id: &GroupId| {
+            let live = LiveGroup::from_ledger(id, ledger.group(id)?);
+            (!live.members.is_empty()).then_some(live)
+        };
+        let mut deciding = Deciding::new(settings, ledger, &mut waiting, now);
+        for mut group in ledger.groups().filter_map(|(id, _)| with_members(id)) {
+            deciding.restart_sessions(&group);
+            if group.members.len() > settings.members_max() {
+                deciding.prepare_rebalance(&mut group);
+            }
+            deciding.put_group(group);
+        }
+        assert!(
+            deciding.decision.records.is_empty() && deciding.decision.replies.is_empty(),
+            "loading only reads"
+        );
+        waiting
     }
 }
 
-/// What one input leads to: records to append (and apply at once), replies to release when they are durable.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Decision {
-    /// To append in this order, all in one batch, and to apply to the ledger right after.
-    pub records: Vec<GroupRecord>,
-    /// To release when these records, and all decided before, are durable. If the append fails, drop the machine.
-    pub replies: Vec<Reply>,
-}
-
-/// Decides on one input.
-pub fn decide(
-    _settings: &GroupSettings,
-    _ledger: &Ledger,
-    _waiting: &mut Waiting,
-    _now: Now,
-    _input: Input,
-) -> Decision {
-    Decision::default()
-}
-
-/// When to hand in the next [`Input::Tick`], on the monotonic clock.
-pub fn next_deadline(_waiting: &Waiting) -> Option<Duration> {
-    None
+/// When to hand in the next [`Input::Tick`](super::Input::Tick), on the monotonic clock.
+pub fn next_deadline(waiting: &Waiting) -> Option<Duration> {
+    waiting.deadlines.next()
 }

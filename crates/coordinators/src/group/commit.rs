@@ -1,0 +1,100 @@
+//! OffsetCommit: members of the present generation, or anybody while the group is Empty, say how far they have read.
+//!
+//! Invariants: GRP-2 (who is refused), GRP-3 (what is accepted is a record before it is an answer).
+
+use super::decide::Deciding;
+use super::live_group::{LiveGroup, Phase};
+use super::{
+    Answer, CommitOffsets, CommittedOffset, GroupError, GroupRecord, OffsetError, OffsetOutcome,
+    OffsetToCommit,
+};
+use fanlog_model::{TimestampMs, TopicPartition};
+
+impl Deciding<'_> {
+    pub(super) fn commit_offsets(&mut self, commit: CommitOffsets) {
+        let result = self.check_commit(&commit).map(|()| {
+            let expires_at = commit
+                .retention_ms
+                .map(|ms| TimestampMs(self.now.wall.get().saturating_add(ms)));
+            let offsets = commit.offsets.iter();
+            let outcomes = offsets.map(|offset| self.commit_offset(&commit, offset, expires_at));
+            outcomes.collect()
+        });
+        self.reply(commit.call, Answer::CommitOffsets(result));
+    }
+
+    fn check_commit(&mut self, commit: &CommitOffsets) -> Result<(), GroupError> {
+        // An empty group id is accepted here and in OffsetFetch, as Kafka does for its oldest clients.
+        let checked = self.with_group(&commit.group, |deciding, group| {
+            check_committer(group, commit)?;
+            // A commit is a sign of life.
+            deciding.restart_session(group, &commit.member_id);
+            Ok(())
+        });
+        checked.unwrap_or_else(|| match commit.generation {
+            // No such group, and no member speaking: the offsets are all that there will be of this group.
+            ..0 => Ok(()),
+            _ if commit.names_missing_group => Err(GroupError::GroupNotFound {
+                group: commit.group.clone(),
+            }),
+            given => Err(GroupError::IllegalGeneration {
+                group: commit.group.clone(),
+                given,
+                current: -1,
+            }),
+        })
+    }
+
+    fn commit_offset(
+        &mut self,
+        commit: &CommitOffsets,
+        given: &OffsetToCommit,
+        expires_at: Option<TimestampMs>,
+    ) -> OffsetOutcome {
+        let max = self.settings.offset_metadata_bytes_max;
+        let result = match given.metadata.len() {
+            length if length > max => Err(OffsetError::MetadataTooLarge { given: length, max }),
+            _ => Ok(()),
+        };
+        if result.is_ok() {
+            self.record(GroupRecord::Offset {
+                group: commit.group.clone(),
+                partition: TopicPartition {
+                    topic: given.topic.clone(),
+                    partition: given.partition,
+                },
+                committed: CommittedOffset {
+                    offset: given.offset,
+                    leader_epoch: given.leader_epoch,
+                    metadata: given.metadata.clone(),
+                    committed_at: self.now.wall,
+                    expires_at,
+                    topic_id: given.topic_id,
+                },
+            });
+        }
+        OffsetOutcome {
+            topic: given.topic.clone(),
+            partition: given.partition,
+            result,
+        }
+    }
+}
+
+/// Whether this committer may commit now (GRP-2).
+fn check_committer(group: &LiveGroup, commit: &CommitOffsets) -> Result<(), GroupError> {
+    if commit.generation < 0 && group.phase == Phase::Empty {
+        return Ok(());
+    }
+    // From outside (no generation, no member) this fails too: a group with members belongs to them.
+    group.check_member(&commit.member_id, commit.instance_id.as_ref())?;
+    group.check_generation(commit.generation)?;
+    match group.phase {
+        // The member has joined a generation that has no assignment yet: what it read belongs to the one before.
+        Phase::Completing => Err(GroupError::RebalanceInProgress {
+            group: group.id.clone(),
+        }),
+        // Last words of the old generation are welcome while the next one gathers.
+        Phase::Preparing { .. } | Phase::Stable | Phase::Empty => Ok(()),
+    }
+}

@@ -1,0 +1,121 @@
+//! OffsetDelete, DeleteGroups, and offsets that go with their topic.
+
+use super::decide::Deciding;
+use super::live_group::{LiveGroup, Phase};
+use super::{Answer, DeleteOffsets, GroupError, GroupRecord, OffsetError, OffsetOutcome};
+use crate::CallId;
+use fanlog_model::{GroupId, PartitionIndex, TopicName, TopicPartition};
+
+impl Deciding<'_> {
+    pub(super) fn delete_offsets(&mut self, delete: DeleteOffsets) {
+        let id = &delete.group;
+        if id.as_str().is_empty() {
+            let refused = Err(GroupError::InvalidGroupId);
+            return self.reply(delete.call, Answer::DeleteOffsets(refused));
+        }
+        let result = self
+            .with_group(id, |deciding, group| {
+                check_not_opaque(group)?;
+                let partitions = delete.partitions.iter();
+                Ok(partitions
+                    .map(|partition| deciding.delete_offset(group, partition))
+                    .collect())
+            })
+            .unwrap_or_else(|| Err(not_found(id)));
+        self.reply(delete.call, Answer::DeleteOffsets(result));
+    }
+
+    fn delete_offset(&mut self, group: &LiveGroup, partition: &TopicPartition) -> OffsetOutcome {
+        let result = if group.is_subscribed_to(partition.topic.as_str()) {
+            Err(OffsetError::SubscribedTopic {
+                group: group.id.clone(),
+            })
+        } else {
+            if self.ledger.offset(&group.id, partition).is_some() {
+                self.record_offset_deleted(&group.id, partition);
+            }
+            Ok(())
+        };
+        OffsetOutcome {
+            topic: partition.topic.clone(),
+            partition: partition.partition,
+            result,
+        }
+    }
+
+    pub(super) fn delete_group(&mut self, call: CallId, id: GroupId) {
+        let result = match self.take_group(&id) {
+            None => Err(not_found(&id)),
+            Some(group) if group.phase == Phase::Empty => {
+                self.delete_empty_group(group);
+                Ok(())
+            }
+            Some(group) => {
+                let state = group.state();
+                self.put_group(group);
+                Err(GroupError::GroupNotEmpty { group: id, state })
+            }
+        };
+        self.reply(call, Answer::DeleteGroup(result));
+    }
+
+    /// Offsets first: a prefix of these records leaves a group that can be deleted again.
+    fn delete_empty_group(&mut self, mut group: LiveGroup) {
+        for member_id in std::mem::take(&mut group.pending_join) {
+            self.drop_member(&mut group, &member_id);
+        }
+        let Some(known) = self.ledger.group(&group.id) else {
+            return;
+        };
+        for partition in known.offsets.keys() {
+            self.record_offset_deleted(&group.id, partition);
+        }
+        self.record(GroupRecord::GroupDeleted { group: group.id });
+    }
+
+    /// Offsets of a topic that is gone must not be taken for those of a later topic of the same name.
+    pub(super) fn topic_deleted(&mut self, topic: &TopicName) {
+        let at = |partition: i32| TopicPartition {
+            topic: topic.clone(),
+            partition: PartitionIndex(partition),
+        };
+        let all_partitions = at(i32::MIN)..=at(i32::MAX);
+        for (id, known) in self.ledger.groups() {
+            for (partition, _) in known.offsets.range(all_partitions.clone()) {
+                self.record_offset_deleted(id, partition);
+            }
+        }
+    }
+
+    pub(super) fn partitions_deleted(&mut self, partitions: &[TopicPartition]) {
+        for (id, known) in self.ledger.groups() {
+            for partition in partitions {
+                if known.offsets.contains_key(partition) {
+                    self.record_offset_deleted(id, partition);
+                }
+            }
+        }
+    }
+
+    pub(super) fn record_offset_deleted(&mut self, group: &GroupId, partition: &TopicPartition) {
+        self.record(GroupRecord::OffsetDeleted {
+            group: group.clone(),
+            partition: partition.clone(),
+        });
+    }
+}
+
+/// A live group of an opaque protocol type may be reading anything, so none of its offsets can be deleted.
+fn check_not_opaque(group: &LiveGroup) -> Result<(), GroupError> {
+    if group.phase == Phase::Empty || group.uses_consumer_protocol() {
+        return Ok(());
+    }
+    Err(GroupError::GroupNotEmpty {
+        group: group.id.clone(),
+        state: group.state(),
+    })
+}
+
+fn not_found(id: &GroupId) -> GroupError {
+    GroupError::GroupNotFound { group: id.clone() }
+}

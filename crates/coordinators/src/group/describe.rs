@@ -1,0 +1,73 @@
+//! DescribeGroups and ListGroups.
+
+use super::decide::Deciding;
+use super::live_group::LiveGroup;
+use super::{Answer, DescribedGroup, DescribedMember, GroupError, GroupState, List, ListedGroup};
+use crate::CallId;
+use bytes::Bytes;
+use fanlog_model::GroupId;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+const CLASSIC: &str = "Classic";
+
+impl Deciding<'_> {
+    pub(super) fn describe(&mut self, call: CallId, id: GroupId) {
+        let described = self.with_group(&id, |_, group| described(group));
+        let result = described.ok_or(GroupError::GroupNotFound { group: id });
+        self.reply(call, Answer::Describe(result));
+    }
+
+    pub(super) fn list(&mut self, list: &List) {
+        let mut all = BTreeMap::new();
+        for (id, known) in self.ledger.groups() {
+            let metadata = known.metadata.as_ref();
+            let protocol_type = metadata.and_then(|m| m.protocol_type.clone());
+            all.insert(id, (protocol_type, GroupState::Empty));
+        }
+        for (id, group) in &self.waiting.groups {
+            all.insert(id, (group.protocol_type.clone(), group.state()));
+        }
+        let listed = all
+            .into_iter()
+            .map(|(id, (protocol_type, state))| ListedGroup {
+                group: id.clone(),
+                protocol_type: protocol_type.unwrap_or_default(),
+                state,
+                group_type: CLASSIC,
+            });
+        let wanted = listed.filter(|group| {
+            passes(&list.states, group.state.name()) && passes(&list.types, group.group_type)
+        });
+        let answer = Answer::List(wanted.collect());
+        self.reply(list.call, answer);
+    }
+}
+
+fn passes(filter: &[Arc<str>], word: &str) -> bool {
+    filter.is_empty() || filter.iter().any(|f| f.eq_ignore_ascii_case(word))
+}
+
+/// Protocol and metadata are shown once a generation is complete: before that they are in dispute.
+fn described(group: &LiveGroup) -> DescribedGroup {
+    let is_stable = group.state() == GroupState::Stable;
+    let protocol = group.protocol.clone().filter(|_| is_stable);
+    let members = group.members.iter().map(|(id, member)| DescribedMember {
+        member_id: id.clone(),
+        instance_id: member.instance_id.clone(),
+        client_id: member.client_id.clone(),
+        client_host: member.client_host.clone(),
+        metadata: match is_stable {
+            true => member.metadata(group.protocol.as_deref()),
+            false => Bytes::new(),
+        },
+        assignment: member.assignment.clone(),
+    });
+    DescribedGroup {
+        group: group.id.clone(),
+        state: group.state(),
+        protocol_type: group.protocol_type.clone().unwrap_or_default(),
+        protocol: protocol.unwrap_or_default(),
+        members: members.collect(),
+    }
+}
