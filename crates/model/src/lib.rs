@@ -8,6 +8,7 @@ mod ids;
 pub mod invariants;
 pub mod limits;
 mod numbers;
+pub mod settings;
 mod topic;
 
 pub use ids::{BrokerId, GroupId, TopicId};

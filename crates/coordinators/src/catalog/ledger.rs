@@ -1,0 +1,149 @@
+//! What the catalog's topic remembers, and the snapshot of it that readers hold.
+
+use super::record::{BrokerScope, Record, Topic};
+use fanlog_model::settings::Overrides;
+use fanlog_model::{TopicId, TopicName};
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+
+/// The catalog at one moment. Readers hold it behind an [`Arc`] and never wait for a writer.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct CatalogView {
+    by_name: BTreeMap<TopicName, Arc<Topic>>,
+    by_id: HashMap<TopicId, Arc<Topic>>,
+    /// Names with `.` and `_` taken for the same: two topics must not meet here.
+    metric_keys: HashMap<String, TopicName>,
+    broker_settings: BTreeMap<BrokerScope, Arc<Overrides>>,
+    partitions: u64,
+    next_producer_id: i64,
+}
+
+impl CatalogView {
+    /// The topic of that name.
+    pub fn topic(&self, name: &TopicName) -> Option<&Arc<Topic>> {
+        self.by_name.get(name)
+    }
+
+    /// The topic of that name, which need not be a legal one.
+    pub fn topic_named(&self, name: &str) -> Option<&Arc<Topic>> {
+        self.topic(&TopicName::new(name).ok()?)
+    }
+
+    /// The topic of that id.
+    pub fn topic_by_id(&self, id: TopicId) -> Option<&Arc<Topic>> {
+        self.by_id.get(&id)
+    }
+
+    /// All topics by name, internal ones too.
+    pub fn topics(&self) -> impl Iterator<Item = &Arc<Topic>> {
+        self.by_name.values()
+    }
+
+    /// How many topics there are.
+    pub fn topic_count(&self) -> usize {
+        self.by_name.len()
+    }
+
+    /// How many partitions all topics have together.
+    pub fn partition_count(&self) -> u64 {
+        self.partitions
+    }
+
+    /// The dynamic settings of a broker, or of all; empty where none were set.
+    pub fn broker_settings(&self, scope: BrokerScope) -> Arc<Overrides> {
+        self.broker_settings
+            .get(&scope)
+            .cloned()
+            .unwrap_or_default()
+    }
+
+    /// The first producer id that was never handed out.
+    pub fn next_producer_id(&self) -> i64 {
+        self.next_producer_id
+    }
+
+    /// The living topic whose name equals `name` but for `.` and `_`.
+    pub fn topic_colliding_with(&self, name: &TopicName) -> Option<&TopicName> {
+        self.metric_keys.get(&name.metric_key())
+    }
+
+    fn insert_topic(&mut self, topic: &Topic) {
+        self.remove_topic(topic.id);
+        // A later life of the name ends the earlier one, should the tombstone between have been compacted away.
+        if let Some(earlier) = self.by_name.get(&topic.name).map(|t| t.id) {
+            self.remove_topic(earlier);
+        }
+        let topic = Arc::new(topic.clone());
+        self.partitions += u64::from(topic.partitions.unsigned_abs());
+        self.metric_keys
+            .insert(topic.name.metric_key(), topic.name.clone());
+        self.by_name.insert(topic.name.clone(), topic.clone());
+        self.by_id.insert(topic.id, topic);
+    }
+
+    fn remove_topic(&mut self, id: TopicId) {
+        let Some(topic) = self.by_id.remove(&id) else {
+            return;
+        };
+        self.partitions -= u64::from(topic.partitions.unsigned_abs());
+        self.metric_keys.remove(&topic.name.metric_key());
+        self.by_name.remove(&topic.name);
+    }
+}
+
+/// The replayed state: [`apply`] is the only thing that changes it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Ledger {
+    view: Arc<CatalogView>,
+}
+
+impl Ledger {
+    /// A catalog without topics.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// A snapshot, cheap to clone and never changed.
+    pub fn view(&self) -> &Arc<CatalogView> {
+        &self.view
+    }
+
+    /// Holds in every state; run after every step in tests and simulation.
+    ///
+    /// # Panics
+    /// When the indexes disagree (CAT-1).
+    pub fn check_invariants(&self) {
+        let view = &*self.view;
+        assert_eq!(view.by_name.len(), view.by_id.len(), "CAT-1: one id per name");
+        let mut partitions = 0;
+        for (name, topic) in &view.by_name {
+            assert_eq!(*name, topic.name, "CAT-1: a topic stands under its name");
+            let by_id = view.by_id.get(&topic.id);
+            assert_eq!(by_id, Some(topic), "CAT-1: a topic stands under its id");
+            assert!(topic.partitions > 0, "CAT-1: {name} has partitions");
+            partitions += u64::from(topic.partitions.unsigned_abs());
+        }
+        assert_eq!(partitions, view.partitions, "CAT-1: partitions are counted");
+        assert!(view.next_producer_id >= 0, "CAT-1: producer ids are not negative");
+    }
+}
+
+/// Applies one record. Total: every decodable record has a meaning in every state.
+pub fn apply(ledger: &mut Ledger, record: &Record) {
+    let view = Arc::make_mut(&mut ledger.view);
+    match record {
+        Record::Topic(topic) => view.insert_topic(topic),
+        Record::TopicDeleted(id) => view.remove_topic(*id),
+        Record::BrokerSettings(scope, overrides) if overrides.is_empty() => {
+            view.broker_settings.remove(scope);
+        }
+        Record::BrokerSettings(scope, overrides) => {
+            view.broker_settings
+                .insert(*scope, Arc::new(overrides.clone()));
+        }
+        // Ids are never handed out twice (PRD-2), so the counter only rises.
+        Record::ProducerIds { next } => {
+            view.next_producer_id = view.next_producer_id.max(*next);
+        }
+    }
+}

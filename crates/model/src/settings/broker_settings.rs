@@ -1,0 +1,106 @@
+//! The settings of one broker in force, typed.
+
+use super::layers::{BrokerLayers, effective_broker_value};
+
+/// The honoured settings of a broker that aren't stand-ins for a topic's.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BrokerSettings {
+    /// `auto.create.topics.enable`.
+    pub auto_create_topics: bool,
+    /// `connections.max.idle.ms`; none for no limit.
+    pub connections_max_idle_ms: Option<u64>,
+    /// `default.replication.factor`.
+    pub default_replication_factor: i32,
+    /// `delete.topic.enable`.
+    pub delete_topic: bool,
+    /// `fetch.max.bytes`.
+    pub fetch_max_bytes: u32,
+    /// `group.initial.rebalance.delay.ms`.
+    pub group_initial_rebalance_delay_ms: u32,
+    /// `group.max.session.timeout.ms`.
+    pub group_max_session_timeout_ms: u32,
+    /// `group.max.size`.
+    pub group_max_size: u32,
+    /// `group.min.session.timeout.ms`.
+    pub group_min_session_timeout_ms: u32,
+    /// `log.retention.check.interval.ms`.
+    pub log_retention_check_interval_ms: u64,
+    /// `max.connections`.
+    pub max_connections: u32,
+    /// `max.connections.per.ip`.
+    pub max_connections_per_ip: u32,
+    /// `max.incremental.fetch.session.cache.slots`.
+    pub fetch_session_slots: u32,
+    /// `max.request.partition.size.limit`.
+    pub max_request_partitions: u32,
+    /// `num.partitions`.
+    pub num_partitions: i32,
+    /// `offset.metadata.max.bytes`.
+    pub offset_metadata_max_bytes: u32,
+    /// `offsets.retention.check.interval.ms`.
+    pub offsets_retention_check_interval_ms: u64,
+    /// `offsets.retention.minutes`, in milliseconds.
+    pub offsets_retention_ms: u64,
+    /// `offsets.topic.num.partitions`.
+    pub offsets_topic_partitions: i32,
+    /// `offsets.topic.segment.bytes`.
+    pub offsets_topic_segment_bytes: u32,
+    /// `producer.id.expiration.ms`.
+    pub producer_id_expiration_ms: u64,
+    /// `socket.listen.backlog.size`.
+    pub socket_listen_backlog: u32,
+    /// `socket.request.max.bytes`.
+    pub socket_request_max_bytes: u32,
+    /// `fanlog.partitions.max`.
+    pub partitions_max: u32,
+    /// `fanlog.replication.factor.clamp`.
+    pub is_replication_factor_clamped: bool,
+    /// `fanlog.request.memory.bytes`.
+    pub request_memory_bytes: u64,
+}
+
+impl BrokerSettings {
+    /// Resolves what was given for a broker.
+    pub fn resolve(layers: &BrokerLayers<'_>) -> Self {
+        let text = |name: &str| {
+            effective_broker_value(name, layers)
+                .expect("every honoured setting has a default; the tables' test says so")
+        };
+        let number = |name: &str| -> i64 {
+            let value = text(name).parse();
+            value.expect("a number setting in force is a number: it was checked, or is a default")
+        };
+        let is = |name: &str| text(name) == "true";
+        let count = |name: &str| u32::try_from(number(name).max(0)).unwrap_or(u32::MAX);
+        let small = |name: &str| i32::try_from(number(name)).unwrap_or(i32::MAX);
+        let long = |name: &str| u64::try_from(number(name)).unwrap_or(0);
+        Self {
+            auto_create_topics: is("auto.create.topics.enable"),
+            connections_max_idle_ms: u64::try_from(number("connections.max.idle.ms")).ok(),
+            default_replication_factor: small("default.replication.factor"),
+            delete_topic: is("delete.topic.enable"),
+            fetch_max_bytes: count("fetch.max.bytes"),
+            group_initial_rebalance_delay_ms: count("group.initial.rebalance.delay.ms"),
+            group_max_session_timeout_ms: count("group.max.session.timeout.ms"),
+            group_max_size: count("group.max.size"),
+            group_min_session_timeout_ms: count("group.min.session.timeout.ms"),
+            log_retention_check_interval_ms: long("log.retention.check.interval.ms"),
+            max_connections: count("max.connections"),
+            max_connections_per_ip: count("max.connections.per.ip"),
+            fetch_session_slots: count("max.incremental.fetch.session.cache.slots"),
+            max_request_partitions: count("max.request.partition.size.limit"),
+            num_partitions: small("num.partitions"),
+            offset_metadata_max_bytes: count("offset.metadata.max.bytes"),
+            offsets_retention_check_interval_ms: long("offsets.retention.check.interval.ms"),
+            offsets_retention_ms: long("offsets.retention.minutes").saturating_mul(60_000),
+            offsets_topic_partitions: small("offsets.topic.num.partitions"),
+            offsets_topic_segment_bytes: count("offsets.topic.segment.bytes"),
+            producer_id_expiration_ms: long("producer.id.expiration.ms"),
+            socket_listen_backlog: count("socket.listen.backlog.size"),
+            socket_request_max_bytes: count("socket.request.max.bytes"),
+            partitions_max: count("fanlog.partitions.max"),
+            is_replication_factor_clamped: is("fanlog.replication.factor.clamp"),
+            request_memory_bytes: long("fanlog.request.memory.bytes"),
+        }
+    }
+}
