@@ -231,7 +231,9 @@ fn repeated<'a>(
     resources: impl Iterator<Item = &'a ConfigResource>,
 ) -> HashSet<&'a ConfigResource> {
     let mut seen = HashSet::new();
-    resources.filter(|resource| !seen.insert(*resource)).collect()
+    resources
+        .filter(|resource| !seen.insert(*resource))
+        .collect()
 }
 
 #[cfg(test)]

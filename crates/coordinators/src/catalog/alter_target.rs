@@ -119,7 +119,9 @@ impl<'a> Target<'a> {
         }
         Ok(self.rules.with_layers(self.view, |layers| match self.what {
             What::Topic(_) => effective_topic_value(name, overrides, layers),
-            What::Broker(..) => effective_broker_value(name, layers).unwrap_or("").to_owned(),
+            What::Broker(..) => effective_broker_value(name, layers)
+                .unwrap_or("")
+                .to_owned(),
         }))
     }
 
@@ -156,9 +158,11 @@ fn find_topic(view: &CatalogView, name: &str) -> Result<Arc<Topic>, AlterConfigs
     if name.is_empty() {
         return Err(AlterConfigsError::DefaultTopic);
     }
-    let topic = view.topic_named(name).ok_or_else(|| AlterConfigsError::UnknownTopic {
-        name: name.to_owned(),
-    })?;
+    let topic = view
+        .topic_named(name)
+        .ok_or_else(|| AlterConfigsError::UnknownTopic {
+            name: name.to_owned(),
+        })?;
     if topic.is_internal {
         let name = topic.name.clone();
         return Err(AlterConfigsError::InternalTopic { name });

@@ -23,7 +23,9 @@ pub enum AssignmentError {
         broker: i32,
     },
     /// A partition has a copy elsewhere.
-    #[error("partition {index} is assigned to broker {given}, which is not there; assign it to broker {broker}")]
+    #[error(
+        "partition {index} is assigned to broker {given}, which is not there; assign it to broker {broker}"
+    )]
     UnknownBroker {
         /// The partition.
         index: usize,

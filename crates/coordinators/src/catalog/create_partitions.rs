@@ -53,7 +53,9 @@ pub enum CreatePartitionsError {
         count: i32,
     },
     /// The count is beyond what a topic may have.
-    #[error("topic '{name}' can't have {count} partitions; at most {PARTITIONS_PER_TOPIC_MAX} are allowed")]
+    #[error(
+        "topic '{name}' can't have {count} partitions; at most {PARTITIONS_PER_TOPIC_MAX} are allowed"
+    )]
     TooManyForTopic {
         /// The topic.
         name: TopicName,

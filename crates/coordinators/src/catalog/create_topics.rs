@@ -139,7 +139,11 @@ pub fn create_topics(
     let reply: Vec<_> = request.iter().map(|topic| batch.decide(topic)).collect();
     let records = match validate_only {
         true => Vec::new(),
-        false => reply.iter().flatten().map(|t| Record::Topic(t.topic.clone())).collect(),
+        false => reply
+            .iter()
+            .flatten()
+            .map(|t| Record::Topic(t.topic.clone()))
+            .collect(),
     };
     Decision { records, reply }
 }
@@ -214,11 +218,13 @@ impl<'a> Batch<'a> {
         let overrides = check_overrides(&new.overrides)?;
         self.budget
             .take(partitions)
-            .map_err(|(partitions, limit, scope)| CreateTopicError::TooManyPartitions {
-                partitions,
-                limit,
-                scope,
-            })?;
+            .map_err(
+                |(partitions, limit, scope)| CreateTopicError::TooManyPartitions {
+                    partitions,
+                    limit,
+                    scope,
+                },
+            )?;
         self.new_metric_keys.insert(name.metric_key(), name.clone());
         let topic = Topic {
             name,
@@ -309,9 +315,9 @@ fn check_partitions(name: &TopicName, partitions: i32) -> Result<(), CreateTopic
 fn check_overrides(given: &[(String, Option<String>)]) -> Result<Overrides, CreateTopicError> {
     let mut overrides = Overrides::new();
     for (name, value) in given {
-        let value = value.as_deref().ok_or_else(|| CreateTopicError::NullSetting {
-            name: name.clone(),
-        })?;
+        let value = value
+            .as_deref()
+            .ok_or_else(|| CreateTopicError::NullSetting { name: name.clone() })?;
         let value = check_topic_setting(name, value)?;
         if overrides.insert(name.clone(), value).is_some() {
             return Err(CreateTopicError::RepeatedSetting { name: name.clone() });

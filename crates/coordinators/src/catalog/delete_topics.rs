@@ -80,10 +80,18 @@ pub fn delete_topics(
         if view.topic(&name).is_some_and(|t| t.is_internal) {
             return Err(DeleteTopicError::Internal { name });
         }
-        if is_enabled { Ok(topic) } else { Err(DeleteTopicError::Disabled) }
+        if is_enabled {
+            Ok(topic)
+        } else {
+            Err(DeleteTopicError::Disabled)
+        }
     };
     let reply: Vec<_> = request.iter().map(decide).collect();
-    let records = reply.iter().flatten().map(|t| Record::TopicDeleted(t.id)).collect();
+    let records = reply
+        .iter()
+        .flatten()
+        .map(|t| Record::TopicDeleted(t.id))
+        .collect();
     Decision { records, reply }
 }
 

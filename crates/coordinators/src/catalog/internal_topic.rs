@@ -23,7 +23,11 @@ pub struct InternalTopic {
 /// # Panics
 /// When `partitions` is not positive: the broker's settings bound it.
 pub fn ensure_internal_topic(ledger: &Ledger, wanted: InternalTopic) -> Decision<Topic> {
-    assert!(wanted.partitions > 0, "CAT-1: {} has partitions", wanted.name);
+    assert!(
+        wanted.partitions > 0,
+        "CAT-1: {} has partitions",
+        wanted.name
+    );
     if let Some(topic) = ledger.view().topic(&wanted.name) {
         return Decision {
             records: Vec::new(),

@@ -114,7 +114,11 @@ impl Ledger {
     /// When the indexes disagree (CAT-1).
     pub fn check_invariants(&self) {
         let view = &*self.view;
-        assert_eq!(view.by_name.len(), view.by_id.len(), "CAT-1: one id per name");
+        assert_eq!(
+            view.by_name.len(),
+            view.by_id.len(),
+            "CAT-1: one id per name"
+        );
         let mut partitions = 0;
         for (name, topic) in &view.by_name {
             assert_eq!(*name, topic.name, "CAT-1: a topic stands under its name");
@@ -124,7 +128,10 @@ impl Ledger {
             partitions += u64::from(topic.partitions.unsigned_abs());
         }
         assert_eq!(partitions, view.partitions, "CAT-1: partitions are counted");
-        assert!(view.next_producer_id >= 0, "CAT-1: producer ids are not negative");
+        assert!(
+            view.next_producer_id >= 0,
+            "CAT-1: producer ids are not negative"
+        );
     }
 }
 

@@ -274,7 +274,10 @@ fn take_map(value: &mut BytesIn<'_>) -> Result<Overrides, CatalogRecordError> {
     let mut map = BTreeMap::new();
     for _ in 0..count {
         let name = value.text("setting name")?;
-        if map.last_key_value().is_some_and(|(last, _): (&String, _)| last.as_str() >= name) {
+        if map
+            .last_key_value()
+            .is_some_and(|(last, _): (&String, _)| last.as_str() >= name)
+        {
             return Err(illegal("order of settings", name));
         }
         let text = value.text("setting value")?;
