@@ -4,11 +4,12 @@
 
 use super::decide::Deciding;
 use super::live_group::{LiveGroup, Phase};
+use super::settings::OFFSET_METADATA_BYTES_LIMIT;
 use super::{
     Answer, CommitOffsets, CommittedOffset, GroupError, GroupRecord, OffsetError, OffsetOutcome,
     OffsetToCommit,
 };
-use fanlog_model::{TimestampMs, TopicPartition};
+use fanlog_model::{LeaderEpoch, TimestampMs, TopicId, TopicPartition};
 
 impl Deciding<'_> {
     pub(super) fn commit_offsets(&mut self, commit: CommitOffsets) {
@@ -25,6 +26,7 @@ impl Deciding<'_> {
 
     fn check_commit(&mut self, commit: &CommitOffsets) -> Result<(), GroupError> {
         // An empty group id is accepted here and in OffsetFetch, as Kafka does for its oldest clients.
+        GroupError::check_names(&[("group id", commit.group.as_str())])?;
         let checked = self.with_group(&commit.group, |deciding, group| {
             check_committer(group, commit)?;
             // A commit is a sign of life.
@@ -52,6 +54,7 @@ impl Deciding<'_> {
         expires_at: Option<TimestampMs>,
     ) -> OffsetOutcome {
         let max = self.settings.offset_metadata_bytes_max;
+        let max = max.min(OFFSET_METADATA_BYTES_LIMIT);
         let result = match given.metadata.len() {
             length if length > max => Err(OffsetError::MetadataTooLarge { given: length, max }),
             _ => Ok(()),
@@ -63,20 +66,34 @@ impl Deciding<'_> {
                     topic: given.topic.clone(),
                     partition: given.partition,
                 },
-                committed: CommittedOffset {
-                    offset: given.offset,
-                    leader_epoch: given.leader_epoch,
-                    metadata: given.metadata.clone(),
-                    committed_at: self.now.wall,
-                    expires_at,
-                    topic_id: given.topic_id,
-                },
+                committed: self.committed(given, expires_at),
             });
         }
         OffsetOutcome {
             topic: given.topic.clone(),
             partition: given.partition,
             result,
+        }
+    }
+
+    /// What is remembered. A retention of its own comes only from old clients, which know neither epochs nor topic ids, and its
+    /// record has no room for them: the ledger must not know more than the log.
+    fn committed(
+        &self,
+        given: &OffsetToCommit,
+        expires_at: Option<TimestampMs>,
+    ) -> CommittedOffset {
+        let (leader_epoch, topic_id) = match expires_at {
+            None => (given.leader_epoch, given.topic_id),
+            Some(_) => (LeaderEpoch::UNKNOWN, TopicId::ZERO),
+        };
+        CommittedOffset {
+            offset: given.offset,
+            leader_epoch,
+            metadata: given.metadata.clone(),
+            committed_at: self.now.wall,
+            expires_at,
+            topic_id,
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Why a group refuses. One enum for the operations, because they share their reasons; the listener maps each to a code once.
 
-use super::{GroupState, InstanceId, MemberId};
+use super::{GroupState, InstanceId, MemberId, NAME_BYTES_MAX};
 use fanlog_model::GroupId;
 use thiserror::Error;
 
@@ -96,6 +96,16 @@ pub enum GroupError {
         /// The state it is in.
         state: GroupState,
     },
+    /// A name is longer than a record can hold.
+    #[error("{what} of {given} bytes; at most {max}")]
+    NameTooLong {
+        /// Which name.
+        what: &'static str,
+        /// The bytes given.
+        given: usize,
+        /// The most allowed.
+        max: usize,
+    },
     /// A member's protocols are more than we keep.
     #[error(
         "{given} bytes of protocols (or too many protocols) for one member of group '{group}'; at most {max} bytes"
@@ -120,6 +130,21 @@ pub enum GroupError {
         /// The most allowed.
         max: usize,
     },
+}
+
+impl GroupError {
+    /// Checks names against [`NAME_BYTES_MAX`].
+    pub(super) fn check_names(names: &[(&'static str, &str)]) -> Result<(), Self> {
+        let max = NAME_BYTES_MAX;
+        let too_long = names.iter().find(|(_, name)| name.len() > max);
+        too_long.map_or(Ok(()), |(what, name)| {
+            Err(Self::NameTooLong {
+                what,
+                given: name.len(),
+                max,
+            })
+        })
+    }
 }
 
 /// Why one partition of an OffsetCommit or OffsetDelete is refused.

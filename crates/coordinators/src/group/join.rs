@@ -40,6 +40,16 @@ impl Deciding<'_> {
         if join.group.as_str().is_empty() {
             return Err(GroupError::InvalidGroupId);
         }
+        let instance = join.instance_id.as_ref().map_or("", InstanceId::as_str);
+        GroupError::check_names(&[
+            ("group id", join.group.as_str()),
+            ("client id", &join.client_id),
+            ("client host", &join.client_host),
+            ("group.instance.id", instance),
+            ("protocol type", &join.protocol_type),
+        ])?;
+        let names = join.protocols.iter().map(|p| ("protocol name", &*p.name));
+        GroupError::check_names(&names.collect::<Vec<_>>())?;
         let (min, max) = (
             self.settings.session_timeout_ms_min,
             self.settings.session_timeout_ms_max,

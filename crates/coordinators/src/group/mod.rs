@@ -9,6 +9,7 @@
 mod errors;
 mod inputs;
 mod names;
+pub mod record_format;
 mod records;
 mod replies;
 mod settings;
@@ -49,7 +50,8 @@ pub use replies::{
     LeftMember, ListedGroup, OffsetOutcome, Reply, Synced,
 };
 pub use settings::{
-    GROUP_RECORD_BYTES_MAX, GroupSettings, MEMBERS_PER_GROUP_MAX, NEW_MEMBER_JOIN_TIMEOUT,
-    PENDING_MEMBERS_PER_GROUP_MAX, PROTOCOLS_BYTES_MAX, PROTOCOLS_PER_MEMBER_MAX,
+    GROUP_RECORD_BYTES_MAX, GroupSettings, MEMBERS_PER_GROUP_MAX, NAME_BYTES_MAX,
+    NEW_MEMBER_JOIN_TIMEOUT, PENDING_MEMBERS_PER_GROUP_MAX, PROTOCOLS_BYTES_MAX,
+    PROTOCOLS_PER_MEMBER_MAX,
 };
 pub use waiting::{Waiting, next_deadline};

@@ -1,9 +1,11 @@
 //! From one generation to the next: join phase, sync phase, and what their deadlines do.
 //!
-//!     Empty --member--> Preparing --all joined, or time is up--> Completing --leader's assignment--> Stable
-//!       ^                  ^  |                                      |                                  |
-//!       +---no member left-|--+                                      |                                  |
-//!                          +----- a member joins, changes, leaves or goes silent -----------------------+
+//! ```text
+//! Empty --member--> Preparing --all joined, or time is up--> Completing --leader's assignment--> Stable
+//!   ^                  ^  |                                      |                                  |
+//!   +---no member left-|--+                                      |                                  |
+//!                      +----- a member joins, changes, leaves or goes silent -----------------------+
+//! ```
 //!
 //! Why it exists: a group must always come out of a rebalance, whoever vanishes in it.
 //! Owns: the transitions between phases.   Never: who may ask for one; that is in `join.rs`, `sync.rs`, `leave.rs`.

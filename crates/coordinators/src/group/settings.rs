@@ -49,4 +49,9 @@ pub const PROTOCOLS_PER_MEMBER_MAX: usize = 100;
 /// The most bytes of metadata and assignments that one group's record may carry: it must fit in one batch.
 pub const GROUP_RECORD_BYTES_MAX: usize = 16 * 1024 * 1024;
 
+/// The longest group id, client id, instance id or protocol type: with what is added to it, it must fit in a record's string.
+pub const NAME_BYTES_MAX: usize = 32_000;
+/// The longest offset metadata, whatever `offset.metadata.max.bytes` says: a record's string holds no more.
+pub(super) const OFFSET_METADATA_BYTES_LIMIT: usize = 32_767;
+
 const _: () = assert!(PROTOCOLS_BYTES_MAX < GROUP_RECORD_BYTES_MAX);

@@ -3,7 +3,9 @@
 //! Every version of the subscription begins alike: a two-byte version, then an array of topic names. Members send what they
 //! like here, so anything else is "unknown", never an error.
 //!
-//!     version: i16 | topic count: i32 | (length: i16, UTF-8)* | ...
+//! ```text
+//! version: i16 | topic count: i32 | (length: i16, UTF-8)* | ...
+//! ```
 
 use bytes::Buf;
 

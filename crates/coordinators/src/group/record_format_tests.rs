@@ -1,0 +1,317 @@
+//! The bytes below were written by the coordinator classes of Apache Kafka 4.4.0.
+
+use super::*;
+use crate::group::Ledger;
+use proptest::prelude::*;
+use uuid::Uuid;
+
+fn bytes(hex: &str) -> Vec<u8> {
+    let digit = |at: usize| u8::from_str_radix(&hex[at..at + 2], 16).unwrap();
+    (0..hex.len()).step_by(2).map(digit).collect()
+}
+
+const OFFSET_KEY: &str = "0001000473686f70000c6f726465722e706c6163656400000003";
+const GROUP_KEY: &str = "0002000473686f70";
+
+fn partition() -> TopicPartition {
+    TopicPartition {
+        topic: TopicName::new("order.placed").unwrap(),
+        partition: PartitionIndex(3),
+    }
+}
+
+fn offset(change: impl FnOnce(&mut CommittedOffset)) -> GroupRecord {
+    let mut committed = CommittedOffset {
+        offset: Offset(42),
+        leader_epoch: LeaderEpoch(7),
+        metadata: "note".into(),
+        committed_at: TimestampMs(1_700_000_000_000),
+        expires_at: None,
+        topic_id: TopicId(Uuid::from_u128(0x0102_0304_0506_0708_090a_0b0c_0d0e_0f10)),
+    };
+    change(&mut committed);
+    GroupRecord::Offset {
+        group: "shop".into(),
+        partition: partition(),
+        committed,
+    }
+}
+
+fn group(change: impl FnOnce(&mut GroupMetadata)) -> GroupRecord {
+    let member = |id: &str, client: &str, host: &str| MemberMetadata {
+        member_id: id.into(),
+        instance_id: None,
+        client_id: client.into(),
+        client_host: host.into(),
+        rebalance_timeout_ms: 30_000,
+        session_timeout_ms: 6_000,
+        subscription: Bytes::from_static(&[5]),
+        assignment: Bytes::new(),
+    };
+    let mut first = member("a-1", "a", "/127.0.0.1");
+    first.instance_id = Some("desk-1".into());
+    first.rebalance_timeout_ms = 60_000;
+    first.session_timeout_ms = 10_000;
+    first.subscription = Bytes::from_static(&[0, 1, 0, 0]);
+    first.assignment = Bytes::from_static(&[9]);
+    let mut metadata = GroupMetadata {
+        protocol_type: Some("consumer".into()),
+        generation: 5,
+        protocol: Some("range".into()),
+        leader: Some("a-1".into()),
+        state_since: Some(TimestampMs(1_700_000_000_001)),
+        members: vec![first, member("b-2", "b", "/127.0.0.2")],
+    };
+    change(&mut metadata);
+    GroupRecord::Group {
+        group: "shop".into(),
+        metadata,
+    }
+}
+
+/// Kafka's bytes are read as `record`, and written again where Kafka 4.4 writes that version.
+fn check(key: &str, value: Option<&str>, record: &GroupRecord, is_written: bool) {
+    let (key, value) = (bytes(key), value.map(bytes));
+    let decoded = decode(Some(&key), value.as_deref());
+    assert_eq!(decoded.as_ref(), Ok(record));
+    if is_written {
+        assert_eq!(encode(record), Ok(EncodedRecord { key, value }));
+    }
+}
+
+#[test]
+fn offsets_have_kafkas_bytes_and_old_versions_are_read() {
+    let check = |value, record: GroupRecord, is_written| {
+        check(OFFSET_KEY, Some(value), &record, is_written);
+    };
+    let plain = |committed: &mut CommittedOffset| {
+        committed.leader_epoch = LeaderEpoch::UNKNOWN;
+        committed.topic_id = TopicId::ZERO;
+    };
+    check(
+        "0000000000000000002a00046e6f74650000018bcfe56800",
+        offset(plain),
+        false,
+    );
+    let with_expiry = offset(|committed| {
+        plain(committed);
+        committed.expires_at = Some(TimestampMs(1_700_000_060_000));
+    });
+    let v1 = "0001000000000000002a00046e6f74650000018bcfe568000000018bcfe65260";
+    check(v1, with_expiry, true);
+    check(
+        "0002000000000000002a00046e6f74650000018bcfe56800",
+        offset(plain),
+        false,
+    );
+    let without_id = || offset(|committed| committed.topic_id = TopicId::ZERO);
+    let v3 = "0003000000000000002a0000000700046e6f74650000018bcfe56800";
+    check(v3, without_id(), false);
+    let v4 = "0004000000000000002a00000007056e6f74650000018bcfe568000100100102030405060708090a0b0c0d0e0f10";
+    check(v4, offset(|_| {}), true);
+    let v4_without_id = "0004000000000000002a00000007056e6f74650000018bcfe5680000";
+    check(v4_without_id, without_id(), true);
+}
+
+#[test]
+fn an_offset_under_the_key_of_old_is_read() {
+    let key = "0000000473686f70000c6f726465722e706c6163656400000003";
+    let value = "0000000000000000002a00046e6f74650000018bcfe56800";
+    let record = offset(|committed| {
+        committed.leader_epoch = LeaderEpoch::UNKNOWN;
+        committed.topic_id = TopicId::ZERO;
+    });
+    check(key, Some(value), &record, false);
+}
+
+#[test]
+fn groups_have_kafkas_bytes_and_old_versions_are_read() {
+    let check = |value, record: GroupRecord, is_written| {
+        check(GROUP_KEY, Some(value), &record, is_written);
+    };
+    let before_v3 = |metadata: &mut GroupMetadata| metadata.members[0].instance_id = None;
+    let v0 = "00000008636f6e73756d657200000005000572616e67650003612d31000000020003612d31000161000a2f3132372e302e302e3100002710000000040001000000000001090003622d32000162000a2f3132372e302e302e3200001770000000010500000000";
+    let record = group(|metadata| {
+        before_v3(metadata);
+        metadata.state_since = None;
+        metadata.members[0].rebalance_timeout_ms = 10_000;
+        metadata.members[1].rebalance_timeout_ms = 6_000;
+    });
+    check(v0, record, false);
+    let v1 = "00010008636f6e73756d657200000005000572616e67650003612d31000000020003612d31000161000a2f3132372e302e302e310000ea6000002710000000040001000000000001090003622d32000162000a2f3132372e302e302e320000753000001770000000010500000000";
+    let record = group(|metadata| {
+        before_v3(metadata);
+        metadata.state_since = None;
+    });
+    check(v1, record, false);
+    let v2 = "00020008636f6e73756d657200000005000572616e67650003612d310000018bcfe56801000000020003612d31000161000a2f3132372e302e302e310000ea6000002710000000040001000000000001090003622d32000162000a2f3132372e302e302e320000753000001770000000010500000000";
+    check(v2, group(before_v3), false);
+    let v3 = "00030008636f6e73756d657200000005000572616e67650003612d310000018bcfe56801000000020003612d3100066465736b2d31000161000a2f3132372e302e302e310000ea6000002710000000040001000000000001090003622d32ffff000162000a2f3132372e302e302e320000753000001770000000010500000000";
+    check(v3, group(|_| {}), true);
+    let v4 = "000409636f6e73756d6572000000050672616e676504612d310000018bcfe568010304612d31076465736b2d3102610b2f3132372e302e302e310000ea6000002710050001000002090004622d320002620b2f3132372e302e302e3200007530000017700205010000";
+    check(v4, group(|_| {}), false);
+    let empty = group(|metadata| {
+        metadata.generation = 6;
+        metadata.protocol = None;
+        metadata.leader = None;
+        metadata.state_since = Some(TimestampMs(1_700_000_000_002));
+        metadata.members.clear();
+    });
+    let v3 = "00030008636f6e73756d657200000006ffffffff0000018bcfe5680200000000";
+    check(v3, empty, true);
+}
+
+#[test]
+fn tombstones_have_kafkas_bytes() {
+    let group: GroupId = "shop".into();
+    let gone = GroupRecord::GroupDeleted {
+        group: group.clone(),
+    };
+    check(GROUP_KEY, None, &gone, true);
+    let partition = partition();
+    check(
+        OFFSET_KEY,
+        None,
+        &GroupRecord::OffsetDeleted { group, partition },
+        true,
+    );
+}
+
+#[test]
+fn what_is_not_ours_is_skipped_with_a_reason() {
+    let skipped = |key: Option<&str>, value: &str| {
+        let key = key.map(bytes);
+        decode(key.as_deref(), Some(&bytes(value))).unwrap_err()
+    };
+    assert_eq!(skipped(None, ""), SkippedRecord::NoKey);
+    let consumer_group = skipped(Some("0003000473686f70"), "0000");
+    assert_eq!(consumer_group, SkippedRecord::UnknownKey { kind: 3 });
+    assert_eq!(
+        skipped(Some("ffff"), ""),
+        SkippedRecord::UnknownKey { kind: -1 }
+    );
+    assert!(matches!(skipped(Some("00"), ""), SkippedRecord::BadKey(_)));
+    assert!(matches!(
+        skipped(Some("0001ffff"), ""),
+        SkippedRecord::BadKey(_)
+    ));
+    assert!(matches!(
+        skipped(Some(OFFSET_KEY), "0005"),
+        SkippedRecord::BadValue(_)
+    ));
+    assert!(matches!(
+        skipped(Some(GROUP_KEY), "00030000"),
+        SkippedRecord::BadValue(_)
+    ));
+    let slash = "00010001670003612f6200000000";
+    assert!(matches!(
+        skipped(Some(slash), ""),
+        SkippedRecord::BadTopic(_)
+    ));
+}
+
+#[test]
+fn a_foreign_group_with_repeated_names_is_put_in_order() {
+    let strange = group(|metadata| {
+        let twin = metadata.members[0].clone();
+        let mut thief = metadata.members[1].clone();
+        thief.member_id = "0-thief".into();
+        thief.instance_id = Some("desk-1".into());
+        metadata.members.extend([twin, thief]);
+        metadata.members.reverse();
+        metadata.leader = Some("nobody".into());
+    });
+    let encoded = encode(&strange).unwrap();
+    let decoded = decode(Some(&encoded.key), encoded.value.as_deref()).unwrap();
+    let GroupRecord::Group { metadata, .. } = &decoded else {
+        panic!("{decoded:?}");
+    };
+    let ids: Vec<_> = metadata
+        .members
+        .iter()
+        .map(|m| m.member_id.as_str())
+        .collect();
+    assert_eq!(ids, ["0-thief", "b-2"]);
+    assert_eq!(metadata.leader, Some("0-thief".into()));
+    let mut ledger = Ledger::default();
+    crate::group::apply(&mut ledger, &decoded);
+}
+
+fn any_record() -> impl Strategy<Value = GroupRecord> {
+    let text = "[a-z0-9-]{0,12}";
+    let committed = (
+        any::<i64>(),
+        any::<i32>(),
+        text,
+        any::<i64>(),
+        any::<u128>(),
+    );
+    let committed = committed.prop_map(|(offset, epoch, metadata, at, id)| CommittedOffset {
+        offset: Offset(offset),
+        leader_epoch: LeaderEpoch(epoch),
+        metadata: metadata.as_str().into(),
+        committed_at: TimestampMs(at),
+        expires_at: None,
+        topic_id: TopicId(Uuid::from_u128(id)),
+    });
+    let offset = (text, 0..9i32, committed).prop_map(|(group, p, committed)| GroupRecord::Offset {
+        group: group.as_str().into(),
+        partition: TopicPartition {
+            topic: TopicName::new("t").unwrap(),
+            partition: PartitionIndex(p),
+        },
+        committed,
+    });
+    let blob = || proptest::collection::vec(any::<u8>(), 0..20);
+    let member = (text, text, any::<bool>(), 0..i32::MAX, blob(), blob());
+    let members = proptest::collection::btree_map("[a-z]{1,9}", member, 0..4);
+    let group = (text, any::<i32>(), members).prop_map(|(group, generation, members)| {
+        let leader = members.keys().next().map(|id| MemberId::from(id.as_str()));
+        let member = |(id, (client, host, is_static, timeout, subscription, assignment)): (
+            String,
+            (String, String, bool, i32, Vec<u8>, Vec<u8>),
+        )| MemberMetadata {
+            instance_id: is_static.then(|| id.as_str().into()),
+            member_id: id.as_str().into(),
+            client_id: client.as_str().into(),
+            client_host: host.as_str().into(),
+            rebalance_timeout_ms: timeout,
+            session_timeout_ms: timeout / 2,
+            subscription: subscription.into(),
+            assignment: assignment.into(),
+        };
+        let metadata = GroupMetadata {
+            protocol_type: leader.is_some().then(|| "connect".into()),
+            generation,
+            protocol: leader.is_some().then(|| "default".into()),
+            leader,
+            state_since: Some(TimestampMs(5)),
+            members: members.into_iter().map(member).collect(),
+        };
+        GroupRecord::Group {
+            group: group.as_str().into(),
+            metadata,
+        }
+    });
+    prop_oneof![offset, group]
+}
+
+proptest! {
+    #[test]
+    fn a_record_comes_back_as_it_was(record in any_record()) {
+        let encoded = encode(&record).unwrap();
+        prop_assert_eq!(decode(Some(&encoded.key), encoded.value.as_deref()), Ok(record));
+    }
+
+    #[test]
+    fn no_bytes_make_reading_panic(
+        kind in 0..3u8,
+        key in proptest::collection::vec(any::<u8>(), 0..40),
+        value in proptest::collection::vec(any::<u8>(), 0..80),
+    ) {
+        let key = [&[0, kind][..], &key].concat();
+        let _ = decode(Some(&key), Some(&value));
+        let _ = decode(Some(&bytes(GROUP_KEY)), Some(&value));
+        let _ = decode(Some(&bytes(OFFSET_KEY)), Some(&value));
+    }
+}
