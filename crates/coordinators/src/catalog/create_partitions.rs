@@ -1,4 +1,4 @@
-//! Adding partitions to topics. Keys move to other partitions by it; docs/cli.md warns of that.
+//! Adding partitions to topics. Later records of a key may land in another partition than earlier ones.
 
 use super::assignment::{AssignmentError, check_copies};
 use super::create_topics::PartitionBudget;

@@ -104,3 +104,5 @@ pub fn is_reserved(name: &TopicName) -> bool {
 
 #[cfg(test)]
 mod laws;
+#[cfg(test)]
+mod testing;

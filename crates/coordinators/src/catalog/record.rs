@@ -288,4 +288,4 @@ fn take_map(value: &mut BytesIn<'_>) -> Result<Overrides, CatalogRecordError> {
 
 #[cfg(test)]
 #[path = "record_tests.rs"]
-mod tests;
+pub(super) mod tests;

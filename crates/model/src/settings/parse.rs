@@ -160,7 +160,7 @@ impl Setting {
         let kind = self.kind.with_article();
         match self.valid {
             Valid::Any if self.kind == SettingType::Boolean => "true or false".to_owned(),
-            Valid::Any => format!("{kind}"),
+            Valid::Any => kind,
             Valid::AtLeast(least) => format!("{kind} of {least} or more"),
             Valid::Between(least, most) => format!("{kind} from {least} to {most}"),
             Valid::MinusOneOr(least, most) => format!("-1, or {kind} from {least} to {most}"),
