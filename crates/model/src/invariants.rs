@@ -20,3 +20,5 @@ pub const GRP_2: &str = "GRP-2";
 pub const GRP_3: &str = "GRP-3";
 /// Memory and open files stay within their settings under any input.
 pub const OPS_1: &str = "OPS-1";
+/// Topics have one name and one id each, at least one partition, and producer ids are handed out once.
+pub const CAT_1: &str = "CAT-1";

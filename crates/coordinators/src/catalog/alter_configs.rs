@@ -2,14 +2,14 @@
 
 use super::alter_target::Target;
 use super::record::Record;
-use super::{Decision, Ledger, Rules};
+use super::{ALTERED_BYTES_MAX, Decision, Ledger, Rules};
 use fanlog_model::TopicName;
 use fanlog_model::settings::{Overrides, SettingError};
-use std::collections::{BTreeSet, HashSet};
+use std::collections::BTreeSet;
 use thiserror::Error;
 
 /// What kind of thing has settings.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum ResourceKind {
     /// A topic, by name.
     Topic,
@@ -26,7 +26,7 @@ pub enum ResourceKind {
 }
 
 /// Whose settings change.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ConfigResource {
     /// Its kind.
     pub kind: ResourceKind,
@@ -144,6 +144,11 @@ pub enum AlterConfigsError {
         /// The setting.
         name: String,
     },
+    /// The request rewrites too much at once.
+    #[error(
+        "the request changes more than {ALTERED_BYTES_MAX} bytes of settings; send it in parts"
+    )]
+    RequestTooLarge,
     /// The setting is unknown or doesn't take its value.
     #[error(transparent)]
     InvalidSetting(#[from] SettingError),
@@ -202,12 +207,20 @@ fn decision(
     validate_only: bool,
 ) -> Decision<Vec<Result<(), AlterConfigsError>>> {
     let mut records = Vec::new();
-    let mut reply = Vec::new();
-    for outcome in decided {
-        reply.push(outcome.map(|record| {
-            records.extend(record.filter(|_| !validate_only));
-        }));
-    }
+    let mut bytes = 0;
+    let mut keep = |record: Option<Record>| {
+        let length = record
+            .as_ref()
+            .and_then(Record::encode_value)
+            .map_or(0, |v| v.len());
+        if bytes + length > ALTERED_BYTES_MAX {
+            return Err(AlterConfigsError::RequestTooLarge);
+        }
+        bytes += length;
+        records.extend(record.filter(|_| !validate_only));
+        Ok(())
+    };
+    let reply = decided.map(|outcome| outcome.and_then(&mut keep)).collect();
     Decision { records, reply }
 }
 
@@ -215,7 +228,7 @@ fn target<'a>(
     ledger: &'a Ledger,
     rules: &'a Rules,
     resource: &ConfigResource,
-    repeated: &HashSet<&ConfigResource>,
+    repeated: &BTreeSet<&ConfigResource>,
 ) -> Result<Target<'a>, AlterConfigsError> {
     if repeated.contains(resource) {
         return Err(AlterConfigsError::RepeatedResource {
@@ -229,8 +242,8 @@ fn target<'a>(
 /// The resources named more than once.
 fn repeated<'a>(
     resources: impl Iterator<Item = &'a ConfigResource>,
-) -> HashSet<&'a ConfigResource> {
-    let mut seen = HashSet::new();
+) -> BTreeSet<&'a ConfigResource> {
+    let mut seen = BTreeSet::new();
     resources
         .filter(|resource| !seen.insert(*resource))
         .collect()

@@ -348,3 +348,24 @@ fn a_topic_made_anew_has_none_of_the_old_settings() {
     catalog.create("t", 1);
     assert_eq!(shown(&catalog.topic("t").unwrap().overrides), "");
 }
+
+#[test]
+fn a_request_that_rewrites_too_much_is_refused_from_there_on() {
+    let mut catalog = started();
+    let long: Vec<String> = (0..3_000).map(|i| format!("{i}:{i}")).collect();
+    let long = long.join(",");
+    let topics = ALTERED_BYTES_MAX / long.len() + 2;
+    let names: Vec<String> = (0..topics).map(|i| format!("topic-{i}")).collect();
+    for name in &names {
+        catalog.create(name, 1);
+    }
+    let change: [Change<'_>; 1] = [("leader.replication.throttled.replicas", Set, &long)];
+    let request: Vec<_> = names
+        .iter()
+        .map(|name| alteration(ResourceKind::Topic, name, &change))
+        .collect();
+    let found = alter(&mut catalog, &request);
+    assert_eq!(found[0], "ok");
+    let refused = "the request changes more than 8388608 bytes of settings; send it in parts";
+    assert_eq!(found[topics - 1], refused);
+}

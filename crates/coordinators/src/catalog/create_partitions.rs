@@ -6,7 +6,7 @@ use super::record::{Record, Topic};
 use super::{Decision, Ledger, Rules};
 use fanlog_model::limits::PARTITIONS_PER_TOPIC_MAX;
 use fanlog_model::{BrokerId, TopicName};
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use thiserror::Error;
 
@@ -86,7 +86,7 @@ pub fn create_partitions(
 ) -> Decision<Vec<Result<Topic, CreatePartitionsError>>> {
     let view = ledger.view();
     let mut budget = PartitionBudget::new(view, &rules.broker_settings(view));
-    let mut mentions: HashMap<&str, usize> = HashMap::new();
+    let mut mentions: BTreeMap<&str, usize> = BTreeMap::new();
     for growth in request {
         *mentions.entry(&growth.topic).or_default() += 1;
     }

@@ -2,13 +2,13 @@
 
 use super::assignment::{AssignmentError, check_consecutive, check_copies};
 use super::record::{Record, Topic};
-use super::{CHANGES_PER_REQUEST_MAX, CatalogView, Decision, Ledger, Rules, is_reserved};
+use super::{CatalogView, Decision, Ledger, PARTITIONS_PER_REQUEST_MAX, Rules, is_reserved};
 use fanlog_model::limits::PARTITIONS_PER_TOPIC_MAX;
 use fanlog_model::settings::{
     BrokerSettings, Overrides, SettingError, check_topic, check_topic_setting,
 };
 use fanlog_model::{InvalidTopicName, TopicId, TopicName};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use thiserror::Error;
 
 /// A topic asked for.
@@ -152,7 +152,6 @@ pub fn create_topics(
 pub(super) struct PartitionBudget {
     in_request: u64,
     room: u64,
-    limit: u64,
 }
 
 impl PartitionBudget {
@@ -161,19 +160,17 @@ impl PartitionBudget {
         Self {
             in_request: 0,
             room: limit.saturating_sub(view.partition_count()),
-            limit,
         }
     }
 
     /// Takes `count` from the budget, or says which limit stands in the way.
     pub(super) fn take(&mut self, count: i32) -> Result<(), (u64, u64, &'static str)> {
         let partitions = self.in_request + u64::from(count.unsigned_abs());
-        if partitions > CHANGES_PER_REQUEST_MAX as u64 {
-            return Err((partitions, CHANGES_PER_REQUEST_MAX as u64, "by one request"));
+        if partitions > PARTITIONS_PER_REQUEST_MAX {
+            return Err((partitions, PARTITIONS_PER_REQUEST_MAX, "by one request"));
         }
         if partitions > self.room {
             let scope = "before fanlog.partitions.max is reached";
-            debug_assert!(self.room <= self.limit);
             return Err((partitions, self.room, scope));
         }
         self.in_request = partitions;
@@ -186,7 +183,7 @@ struct Batch<'a> {
     view: &'a CatalogView,
     rules: &'a Rules,
     settings: BrokerSettings,
-    mentions: HashMap<&'a str, usize>,
+    mentions: BTreeMap<&'a str, usize>,
     new_metric_keys: BTreeMap<String, TopicName>,
     budget: PartitionBudget,
 }
@@ -194,7 +191,7 @@ struct Batch<'a> {
 impl<'a> Batch<'a> {
     fn new(view: &'a CatalogView, rules: &'a Rules, request: &'a [NewTopic]) -> Self {
         let settings = rules.broker_settings(view);
-        let mut mentions = HashMap::new();
+        let mut mentions = BTreeMap::new();
         for topic in request {
             *mentions.entry(topic.name.as_str()).or_default() += 1;
         }

@@ -3,7 +3,7 @@
 use super::record::Record;
 use super::{CatalogView, Decision, Ledger, Rules};
 use fanlog_model::{TopicId, TopicName};
-use std::collections::HashSet;
+use std::collections::BTreeSet;
 use thiserror::Error;
 
 /// A topic meant by its name or by its id.
@@ -64,8 +64,8 @@ pub fn delete_topics(
 ) -> Decision<Vec<Result<DeletedTopic, DeleteTopicError>>> {
     let view = ledger.view();
     let is_enabled = rules.broker_settings(view).delete_topic;
-    let mut seen = HashSet::new();
-    let repeated: HashSet<TopicId> = request
+    let mut seen = BTreeSet::new();
+    let repeated: BTreeSet<TopicId> = request
         .iter()
         .filter_map(|topic| find(view, topic).ok())
         .filter(|topic| !seen.insert(topic.id))

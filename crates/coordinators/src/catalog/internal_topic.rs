@@ -2,6 +2,7 @@
 
 use super::record::{Record, Topic};
 use super::{Decision, Ledger};
+use fanlog_model::invariants::CAT_1;
 use fanlog_model::settings::Overrides;
 use fanlog_model::{TopicId, TopicName};
 
@@ -25,7 +26,7 @@ pub struct InternalTopic {
 pub fn ensure_internal_topic(ledger: &Ledger, wanted: InternalTopic) -> Decision<Topic> {
     assert!(
         wanted.partitions > 0,
-        "CAT-1: {} has partitions",
+        "{CAT_1}: {} has partitions",
         wanted.name
     );
     if let Some(topic) = ledger.view().topic(&wanted.name) {

@@ -1,18 +1,19 @@
 //! What the catalog's topic remembers, and the snapshot of it that readers hold.
 
 use super::record::{BrokerScope, Record, Topic};
+use fanlog_model::invariants::CAT_1;
 use fanlog_model::settings::Overrides;
 use fanlog_model::{TopicId, TopicName};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// The catalog at one moment. Readers hold it behind an [`Arc`] and never wait for a writer.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CatalogView {
     by_name: BTreeMap<TopicName, Arc<Topic>>,
-    by_id: HashMap<TopicId, Arc<Topic>>,
+    by_id: BTreeMap<TopicId, Arc<Topic>>,
     /// Names with `.` and `_` taken for the same: two topics must not meet here.
-    metric_keys: HashMap<String, TopicName>,
+    metric_keys: BTreeMap<String, TopicName>,
     broker_settings: BTreeMap<BrokerScope, Arc<Overrides>>,
     partitions: u64,
     next_producer_id: i64,
@@ -117,20 +118,23 @@ impl Ledger {
         assert_eq!(
             view.by_name.len(),
             view.by_id.len(),
-            "CAT-1: one id per name"
+            "{CAT_1}: one id per name"
         );
         let mut partitions = 0;
         for (name, topic) in &view.by_name {
-            assert_eq!(*name, topic.name, "CAT-1: a topic stands under its name");
+            assert_eq!(*name, topic.name, "{CAT_1}: a topic stands under its name");
             let by_id = view.by_id.get(&topic.id);
-            assert_eq!(by_id, Some(topic), "CAT-1: a topic stands under its id");
-            assert!(topic.partitions > 0, "CAT-1: {name} has partitions");
+            assert_eq!(by_id, Some(topic), "{CAT_1}: a topic stands under its id");
+            assert!(topic.partitions > 0, "{CAT_1}: {name} has partitions");
             partitions += u64::from(topic.partitions.unsigned_abs());
         }
-        assert_eq!(partitions, view.partitions, "CAT-1: partitions are counted");
+        assert_eq!(
+            partitions, view.partitions,
+            "{CAT_1}: partitions are counted"
+        );
         assert!(
             view.next_producer_id >= 0,
-            "CAT-1: producer ids are not negative"
+            "{CAT_1}: producer ids are not negative"
         );
     }
 }

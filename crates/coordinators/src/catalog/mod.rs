@@ -43,10 +43,14 @@ use std::sync::Arc;
 /// The topic that the catalog replays from. It is not in the catalog: the broker opens it by this name.
 pub const CATALOG_TOPIC: &str = "__fanlog_catalog";
 
-/// The most partitions, or topics, or changed resources, that one request may bring about.
-pub const CHANGES_PER_REQUEST_MAX: usize = 10_000;
+/// The most partitions that one request may add.
+pub const PARTITIONS_PER_REQUEST_MAX: u64 = 10_000;
 
-/// What a request leads to. The records go into the log as one batch, in order; the reply is let go when they are durable.
+/// The most bytes of records that one request to alter settings may bring about: a small change rewrites a whole topic.
+pub const ALTERED_BYTES_MAX: usize = 8 * 1024 * 1024;
+
+/// What a request leads to. The records go into the log in order, in one batch or (where they are many) in several;
+/// the reply is let go when all are durable.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Decision<R> {
     /// To append, then to [`apply`]. Each stands alone: a log cut between two of them is legal.

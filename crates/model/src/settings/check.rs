@@ -7,7 +7,7 @@ use super::{Overrides, broker_settings, topic_settings};
 /// The longest value kept, in bytes.
 pub const VALUE_BYTES_MAX: usize = 32_767;
 /// The most bytes that the names and values of one resource may have together.
-pub const OVERRIDES_BYTES_MAX: usize = 256 * 1024;
+pub const OVERRIDES_BYTES_MAX: usize = 128 * 1024;
 
 /// The canonical form of a value for a topic setting.
 ///
