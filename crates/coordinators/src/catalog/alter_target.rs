@@ -11,6 +11,7 @@ use fanlog_model::settings::{
     check_size, check_topic, check_topic_setting, effective_broker_value, effective_topic_value,
     topic_settings,
 };
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 /// The resource as it is now.
@@ -185,7 +186,7 @@ fn find_broker(broker: BrokerId, name: &str) -> Result<BrokerScope, AlterConfigs
 
 /// `list` without the items of `taken`.
 fn without(list: &str, taken: &str) -> String {
-    let taken: Vec<&str> = taken.split(',').map(str::trim).collect();
+    let taken: BTreeSet<&str> = taken.split(',').map(str::trim).collect();
     let kept: Vec<&str> = list.split(',').filter(|i| !taken.contains(i)).collect();
     kept.join(",")
 }

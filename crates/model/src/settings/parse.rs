@@ -1,6 +1,7 @@
 //! One value against one declaration.
 
 use super::declaration::{Effect, Setting, SettingType, Valid};
+use std::collections::BTreeSet;
 use thiserror::Error;
 
 /// Why a setting's value is refused.
@@ -209,13 +210,12 @@ fn parse_boolean(text: &str) -> Option<Value> {
 
 /// The texts between commas, without blanks, empty ones and repeats.
 pub(super) fn items(list: &str) -> Vec<String> {
-    let mut seen = Vec::new();
-    for item in list.split(',').map(str::trim).filter(|i| !i.is_empty()) {
-        if !seen.iter().any(|s| s == item) {
-            seen.push(item.to_owned());
-        }
-    }
-    seen
+    let mut seen = BTreeSet::new();
+    let items = list.split(',').map(str::trim);
+    items
+        .filter(|item| !item.is_empty() && seen.insert(*item))
+        .map(str::to_owned)
+        .collect()
 }
 
 fn is_replica(text: &str) -> bool {
