@@ -6,6 +6,7 @@ use Valid::{Any, AnyOf, AtLeast, Between, Fraction, MinusOneOr, OneOf, Unlimited
 
 const ALWAYS_SYNCED: Effect =
     WithoutEffect("every batch is synced before it is acknowledged under acks=all");
+const FIXED_LIMIT: Effect = Refused("the limit is fixed at 256 MiB");
 const GO_AT_ONCE: Effect = WithoutEffect("files go as soon as nothing reads them");
 const GROWS: Effect = WithoutEffect("segments grow as they are written");
 const NO_COMPACTION: Effect =
@@ -66,7 +67,7 @@ pub(super) const TABLE: &[Setting] = settings! {
     "log.roll.ms", Long, None, AtLeast(1), ClusterWide, Honoured, [], "Stands in for the topic's segment.ms.";
     "log.segment.bytes", Int, Some("1073741824"), AtLeast(1_048_576), ClusterWide, Honoured, [], "Stands in for the topic's segment.bytes.";
     "log.segment.delete.delay.ms", Long, Some("60000"), AtLeast(0), ClusterWide, GO_AT_ONCE, [], "Stands in for the topic's file.delete.delay.ms.";
-    "max.decompressed.message.bytes", Int, Some("2147483639"), Between(1, 2_147_483_639), ClusterWide, Honoured, [], "Stands in for the topic's max.decompressed.message.bytes.";
+    "max.decompressed.message.bytes", Int, Some("2147483639"), Between(1, 2_147_483_639), ClusterWide, FIXED_LIMIT, [], "Stands in for the topic's max.decompressed.message.bytes.";
     "message.max.bytes", Int, Some("1048588"), AtLeast(0), ClusterWide, Honoured, [], "Stands in for the topic's max.message.bytes.";
     "min.insync.replicas", Int, Some("1"), AtLeast(1), ClusterWide, ONE_COPY, [], "Stands in for the topic's min.insync.replicas.";
     "producer.id.expiration.ms", Int, Some("86400000"), AtLeast(1), ClusterWide, Honoured, [], "What is known of an idle producer is forgotten after so long.";

@@ -47,8 +47,6 @@ pub struct TopicSettings {
     pub compression_type: CompressionType,
     /// `index.interval.bytes`.
     pub index_interval_bytes: u32,
-    /// `max.decompressed.message.bytes`.
-    pub max_decompressed_message_bytes: u32,
     /// `max.message.bytes`.
     pub max_message_bytes: u32,
     /// `message.timestamp.after.max.ms`.
@@ -85,7 +83,6 @@ impl TopicSettings {
             cleanup_policy: CleanupPolicy::of(&text("cleanup.policy")),
             compression_type: CompressionType::of(&text("compression.type")),
             index_interval_bytes: size("index.interval.bytes"),
-            max_decompressed_message_bytes: size("max.decompressed.message.bytes"),
             max_message_bytes: size("max.message.bytes"),
             timestamp_after_max_ms: number("message.timestamp.after.max.ms"),
             timestamp_before_max_ms: number("message.timestamp.before.max.ms"),

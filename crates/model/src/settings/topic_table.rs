@@ -31,7 +31,7 @@ pub(super) const TABLE: &[Setting] = settings! {
     "local.retention.bytes", Long, Some("-2"), AtLeast(-2), PerTopic, NO_TIER, ["log.local.retention.bytes"], "Bytes kept locally once copied to a remote tier; -2 follows retention.bytes.";
     "local.retention.ms", Long, Some("-2"), AtLeast(-2), PerTopic, NO_TIER, ["log.local.retention.ms"], "Milliseconds kept locally once copied to a remote tier; -2 follows retention.ms.";
     "max.compaction.lag.ms", Long, Some("9223372036854775807"), AtLeast(1), PerTopic, NO_COMPACTION, ["log.cleaner.max.compaction.lag.ms"], "A record is compacted after at most so many milliseconds.";
-    "max.decompressed.message.bytes", Int, Some("2147483639"), Between(1, 2_147_483_639), PerTopic, Honoured, ["max.decompressed.message.bytes"], "The most bytes that a batch may decompress to; never above the broker's own limit of 256 MiB.";
+    "max.decompressed.message.bytes", Int, Some("2147483639"), Between(1, 2_147_483_639), PerTopic, Refused("the limit is fixed at 256 MiB"), ["max.decompressed.message.bytes"], "The most bytes that a batch may decompress to.";
     "max.message.bytes", Int, Some("1048588"), AtLeast(0), PerTopic, Honoured, ["message.max.bytes"], "The largest record batch taken, in bytes as stored.";
     "message.timestamp.after.max.ms", Long, Some("3600000"), AtLeast(0), PerTopic, Honoured, ["log.message.timestamp.after.max.ms"], "How far a record's create time may lie ahead of the broker's clock, in milliseconds.";
     "message.timestamp.before.max.ms", Long, Some("9223372036854775807"), AtLeast(0), PerTopic, Honoured, ["log.message.timestamp.before.max.ms"], "How far a record's create time may lie behind the broker's clock, in milliseconds.";
