@@ -55,3 +55,6 @@ pub use settings::{
     PROTOCOLS_PER_MEMBER_MAX,
 };
 pub use waiting::{Waiting, next_deadline};
+
+#[cfg(test)]
+mod tests;
