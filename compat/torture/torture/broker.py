@@ -1,0 +1,112 @@
+"""The broker under torture: started, killed, paused, waited for."""
+
+import os
+import shlex
+import signal
+import socket
+import subprocess
+import time
+from pathlib import Path
+
+from confluent_kafka import KafkaException
+from confluent_kafka.admin import AdminClient, NewTopic
+
+
+class BrokerFailed(Exception):
+    """It did not start, or did not answer."""
+
+
+class Broker:
+    """`command` is a template with {data} and {port}, so that any broker can stand here for comparison."""
+
+    def __init__(self, command, data, port, log, start_seconds):
+        self.command = [part.format(data=data, port=port) for part in shlex.split(command)]
+        self.port = port
+        self.bootstrap = f"127.0.0.1:{port}"
+        self.log = Path(log)
+        self.start_seconds = start_seconds
+        self.process = None
+
+    def start(self, wrapper=()):
+        """Starts it and waits until it answers a client; gives the seconds that it took."""
+        self._check_port_is_free()
+        began = time.monotonic()
+        with open(self.log, "ab") as log:
+            self.process = subprocess.Popen([*wrapper, *self.command], stdin=subprocess.DEVNULL, stdout=log,
+                                            stderr=log, start_new_session=True)
+        while not self._answers():
+            if self.process.poll() is not None:
+                raise BrokerFailed(f"the broker ended with {self.process.returncode} at its start:\n{self.last_words()}")
+            if time.monotonic() - began > self.start_seconds:
+                raise BrokerFailed(f"the broker did not answer within {self.start_seconds} s:\n{self.last_words()}")
+            time.sleep(0.05)
+        return time.monotonic() - began
+
+    def _check_port_is_free(self):
+        # Reused addresses are allowed: connections of the broker before may linger.
+        with socket.socket() as probe:
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            try:
+                probe.bind(("127.0.0.1", self.port))
+            except OSError as error:
+                raise BrokerFailed(f"port {self.port} is taken ({error}); give another with --port") from error
+
+    def _answers(self):
+        with socket.socket() as probe:
+            probe.settimeout(1)
+            if probe.connect_ex(("127.0.0.1", self.port)) != 0:
+                return False
+        try:
+            self.admin().list_topics(timeout=2)
+            return True
+        except KafkaException:
+            return False
+
+    def admin(self):
+        return AdminClient({"bootstrap.servers": self.bootstrap, "log_level": 0, "socket.timeout.ms": 10_000})
+
+    def create_topic(self, name, partitions, config=None):
+        topic = NewTopic(name, partitions, 1, config=config or {})
+        admin = self.admin()
+        try:
+            admin.create_topics([topic], request_timeout=30)[name].result(60)
+        except KafkaException as error:
+            raise BrokerFailed(f"topic {name} could not be created: {error}") from error
+
+    def topics(self):
+        try:
+            return set(self.admin().list_topics(timeout=10).topics)
+        except KafkaException as error:
+            raise BrokerFailed(f"topics could not be listed: {error}") from error
+
+    def last_words(self):
+        if not self.log.exists():
+            return ""
+        lines = self.log.read_text(errors="replace").splitlines()
+        return "\n".join(f"    {line}" for line in lines[-15:])
+
+    def check_alive(self):
+        if self.process.poll() is not None:
+            raise BrokerFailed(f"the broker ended by itself with {self.process.returncode}:\n{self.last_words()}")
+
+    def signal(self, number):
+        os.killpg(self.process.pid, number)
+
+    def kill(self):
+        """kill -9, with everything that it started."""
+        if self.process is None:
+            return
+        try:
+            self.signal(signal.SIGKILL)
+        except ProcessLookupError:
+            pass
+        self.process.wait()
+
+    def stop(self):
+        """As an administrator would; kill -9 where that does not help."""
+        self.signal(signal.SIGTERM)
+        try:
+            self.process.wait(60)
+        except subprocess.TimeoutExpired:
+            self.kill()
+            raise BrokerFailed("the broker did not end within 60 s of SIGTERM") from None

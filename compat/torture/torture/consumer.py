@@ -1,0 +1,129 @@
+"""A consumer that writes down every record it is given until SIGTERM.
+
+    tail    reads all partitions from the start and stays; a broker that loses its place is a violation
+    group   reads as a member of a group, committing after each batch
+    final   reads every partition from its start to its end, and ends
+"""
+
+import argparse
+import signal
+import sys
+import time
+
+from confluent_kafka import Consumer, KafkaError, KafkaException, TopicPartition
+
+from . import values
+from .history import History
+
+BATCH_MAX = 500
+# The broker no longer has the position that this reader had reached.
+LOST = {KafkaError._AUTO_OFFSET_RESET, KafkaError._LOG_TRUNCATION, KafkaError.OFFSET_OUT_OF_RANGE}
+FINAL_SECONDS = 180
+
+
+class Reader:
+    def __init__(self, args):
+        self.args = args
+        self.history = History(args.history, args.name, args.role, args.group)
+        self.stopping = False
+        signal.signal(signal.SIGTERM, self.stop)
+        self.consumer = Consumer({
+            "bootstrap.servers": args.bootstrap,
+            "client.id": args.name,
+            "group.id": args.group or args.name,
+            "enable.auto.commit": False,
+            # Only a group that has no commit yet may begin by this rule; a reader that has a place must keep it.
+            "auto.offset.reset": "earliest" if args.role == "group" else "error",
+            "session.timeout.ms": 10_000,
+            "heartbeat.interval.ms": 1_000,
+            "fetch.wait.max.ms": 200,
+            "reconnect.backoff.max.ms": 500,
+            "socket.timeout.ms": 10_000,
+            "log_level": 0,
+        })
+
+    def stop(self, *_):
+        self.stopping = True
+
+    def run(self):
+        if self.args.role == "group":
+            self.consumer.subscribe([self.args.topic], on_assign=self.on_assign)
+        else:
+            self.start_at_the_beginning()
+        outcome = self.read_to_the_end() if self.args.role == "final" else self.read_until_stopped()
+        self.consumer.close()
+        self.history.close()
+        return outcome
+
+    def start_at_the_beginning(self):
+        partitions = range(self.args.partitions)
+        self.history.write("assign", p=list(partitions))
+        self.consumer.assign([TopicPartition(self.args.topic, partition, 0) for partition in partitions])
+
+    def on_assign(self, _, assigned):
+        self.history.write("assign", p=[each.partition for each in assigned])
+
+    def read_batch(self):
+        """The position behind each partition that had something."""
+        positions = {}
+        for message in self.consumer.consume(BATCH_MAX, timeout=0.2):
+            error = message.error()
+            if error is None:
+                positions[message.partition()] = message.offset() + 1
+                self.record(message)
+            elif error.code() in LOST:
+                self.history.write("lost-position", p=message.partition(), e=error.str())
+        return positions
+
+    def record(self, message):
+        name, is_whole = values.name_of(message.value())
+        fields = {} if is_whole else {"bad": True}
+        self.history.write("poll", p=message.partition(), o=message.offset(), v=name, **fields)
+
+    def read_until_stopped(self):
+        while not self.stopping:
+            positions = self.read_batch()
+            if positions and self.args.role == "group":
+                self.commit(positions)
+        return 0
+
+    def commit(self, positions):
+        asked = round(time.time(), 4)
+        offsets = [TopicPartition(self.args.topic, *each) for each in positions.items()]
+        try:
+            answers = self.consumer.commit(offsets=offsets, asynchronous=False)
+            done = {each.partition for each in answers if each.error is None}
+        except KafkaException:
+            done = set()
+        for partition, offset in positions.items():
+            self.history.write("commit", t0=asked, p=partition, o=offset, ok=partition in done)
+
+    def read_to_the_end(self):
+        ends = {}
+        for partition in range(self.args.partitions):
+            place = TopicPartition(self.args.topic, partition)
+            ends[partition] = self.consumer.get_watermark_offsets(place, timeout=30)
+        open_ends = {partition: high for partition, (low, high) in ends.items() if high > low}
+        deadline = time.monotonic() + FINAL_SECONDS
+        while open_ends and not self.stopping and time.monotonic() < deadline:
+            for partition, position in self.read_batch().items():
+                if position >= open_ends.get(partition, position + 1):
+                    del open_ends[partition]
+        for partition, (low, high) in ends.items():
+            self.history.write("end", p=partition, low=low, high=high)
+        if open_ends:
+            print(f"{self.args.name}: partitions {sorted(open_ends)} could not be read to the end", file=sys.stderr)
+        return 1 if open_ends else 0
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    for name in ("name", "role", "bootstrap", "topic", "history"):
+        parser.add_argument(f"--{name}", required=True)
+    parser.add_argument("--group")
+    parser.add_argument("--partitions", type=int, required=True)
+    sys.exit(Reader(parser.parse_args()).run())
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,112 @@
+"""An idempotent acks=all producer that writes down every send and every answer until SIGTERM.
+
+A session is one life of the library's producer; a new one begins only after a fatal error. Sends never time out, so an
+answer is final: acknowledged, or failed in a way that the history tells definite from indefinite.
+"""
+
+import argparse
+import signal
+import sys
+import time
+
+from confluent_kafka import KafkaError, KafkaException, Producer
+
+from . import values
+from .history import History
+
+# Never left this process: no broker can have stored it.
+DEFINITE = {KafkaError._PURGE_QUEUE, KafkaError._QUEUE_FULL, KafkaError.MSG_SIZE_TOO_LARGE, KafkaError._INVALID_ARG}
+FLUSH_SECONDS = 120
+
+
+class Load:
+    def __init__(self, args):
+        self.args = args
+        self.history = History(args.history, args.name, "producer")
+        self.session = 0
+        self.stopping = False
+        self.fatal = False
+        signal.signal(signal.SIGTERM, self.stop)
+
+    def stop(self, *_):
+        self.stopping = True
+
+    def connect(self):
+        return Producer({
+            "bootstrap.servers": self.args.bootstrap,
+            "client.id": self.args.name,
+            "enable.idempotence": True,
+            "acks": "all",
+            "linger.ms": 5,
+            "compression.type": self.args.compression,
+            "message.timeout.ms": 0,
+            "reconnect.backoff.max.ms": 500,
+            "retry.backoff.max.ms": 500,
+            "socket.timeout.ms": 10_000,
+            "queue.buffering.max.messages": 2_000,
+            "log_level": 0,
+        })
+
+    def on_delivery(self, name):
+        def answered(error, message):
+            partition = message.partition()
+            if error is None:
+                self.history.write("ack", p=partition, v=name, o=message.offset())
+                return
+            self.fatal = self.fatal or error.fatal()
+            self.history.write("fail", p=partition, v=name, e=error.name(), definite=error.code() in DEFINITE)
+        return answered
+
+    def run(self):
+        left = 0
+        while not self.stopping:
+            left = self.run_session()
+            self.session += 1
+        self.history.close()
+        return 1 if left else 0
+
+    def run_session(self):
+        self.fatal = False
+        producer = self.connect()
+        number = 0
+        while not self.stopping and not self.fatal:
+            due = time.monotonic() + 1 / self.args.rate
+            number += self.send(producer, number)
+            producer.poll(max(0.0, due - time.monotonic()))
+        if self.fatal:
+            print(f"{self.args.name}: fatal error, a new session begins", file=sys.stderr, flush=True)
+            producer.purge()
+        left = producer.flush(FLUSH_SECONDS)
+        if left:
+            print(f"{self.args.name}: {left} sends without an answer", file=sys.stderr, flush=True)
+        return left
+
+    def send(self, producer, number):
+        """Sends the value of this number; whether the library took it."""
+        name = f"{self.args.name}.{self.session}:{number}"
+        partition = values.partition_of(name, self.args.partitions)
+        try:
+            producer.produce(self.args.topic, values.make(name), name.encode(), partition,
+                             on_delivery=self.on_delivery(name))
+        except BufferError:
+            # Full, because the broker is away. The number is used for the next try: this one was never sent.
+            return 0
+        except KafkaException as error:
+            self.fatal = True
+            print(f"{self.args.name}: {error}", file=sys.stderr, flush=True)
+            return 0
+        self.history.write("send", p=partition, v=name)
+        return 1
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    for name in ("name", "bootstrap", "topic", "history", "compression"):
+        parser.add_argument(f"--{name}", required=True)
+    parser.add_argument("--partitions", type=int, required=True)
+    parser.add_argument("--rate", type=float, required=True)
+    sys.exit(Load(parser.parse_args()).run())
+
+
+if __name__ == "__main__":
+    main()
