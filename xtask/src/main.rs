@@ -9,6 +9,7 @@ mod codegen;
 mod shell;
 mod tally;
 mod test;
+mod torture;
 
 use std::process::ExitCode;
 
@@ -34,6 +35,11 @@ const MENU: &[Command] = &[
         name: "check",
         about: "the fast half of test: format, lints, docs, dependency rules, no tests [--deny: licences and sources too]",
         run: check::run,
+    },
+    Command {
+        name: "torture",
+        about: "crashes, standstills, power cuts and failed syncs under load; as root [--only kill,power,... --help]",
+        run: torture::run,
     },
 ];
 

@@ -6,6 +6,7 @@
 use crate::check;
 use crate::shell::{self, Usage, step};
 use crate::tally::Tally;
+use crate::torture;
 
 /// Runs the command.
 pub(crate) fn run(args: &[String]) -> anyhow::Result<()> {
@@ -15,6 +16,7 @@ pub(crate) fn run(args: &[String]) -> anyhow::Result<()> {
     let mut tally = Tally::default();
     check::static_checks(&mut tally);
     rust_tests(&mut tally);
+    tally.record("the history checker's own tests", torture::self_test());
     tally.close()
 }
 

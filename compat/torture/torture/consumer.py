@@ -73,6 +73,7 @@ class Reader:
                 self.record(message)
             elif error.code() in LOST:
                 self.history.write("lost-position", p=message.partition(), e=error.str())
+        self.history.flush()
         return positions
 
     def record(self, message):

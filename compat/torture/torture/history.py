@@ -28,15 +28,14 @@ class History:
         self.write("start", actor=actor, role=role, group=group)
 
     def write(self, kind, **fields):
-        now = time.time()
-        fields.setdefault("t", round(now, 4))
+        fields.setdefault("t", round(time.time(), 4))
         self._file.write(json.dumps({"k": kind, **fields}, separators=(",", ":")) + "\n")
-        if now - self._flushed > 0.2:
-            self.flush()
 
     def flush(self):
-        self._file.flush()
-        self._flushed = time.time()
+        """To be called now and then: the runner follows the file while it grows."""
+        if time.time() - self._flushed > 0.2:
+            self._file.flush()
+            self._flushed = time.time()
 
     def close(self):
         self._file.close()

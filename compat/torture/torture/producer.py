@@ -73,6 +73,7 @@ class Load:
             due = time.monotonic() + 1 / self.args.rate
             number += self.send(producer, number)
             producer.poll(max(0.0, due - time.monotonic()))
+            self.history.flush()
         if self.fatal:
             print(f"{self.args.name}: fatal error, a new session begins", file=sys.stderr, flush=True)
             producer.purge()
