@@ -4,7 +4,10 @@ mod render;
 pub(crate) mod transcript;
 
 mod joining;
+mod laws;
 mod limits;
 mod offsets;
+mod promises;
 mod sessions;
 mod static_members;
+mod world;
