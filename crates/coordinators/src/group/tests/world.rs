@@ -322,14 +322,15 @@ impl World {
         }));
     }
 
-    /// A leader deals the partitions out in turn.
+    /// A leader deals the partitions out in turn, beginning with another member each time.
     fn sync(&mut self, n: usize) {
+        let first = self.drawn as usize;
         let client = &mut self.clients[n];
         client.mood = Mood::Parked;
         let identity = client.identity.clone();
         let mut parts = vec![Vec::new(); client.members.len()];
         for partition in 0..PARTITIONS as u8 {
-            if let Some(part) = (partition as usize).checked_rem(parts.len()) {
+            if let Some(part) = (first + partition as usize).checked_rem(parts.len()) {
                 parts[part].push(partition);
             }
         }
