@@ -259,4 +259,4 @@ fn member_metadata(member: WireMember<'_>) -> MemberMetadata {
 
 #[cfg(test)]
 #[path = "record_format_tests.rs"]
-mod tests;
+pub(crate) mod tests;

@@ -237,40 +237,13 @@ fn a_foreign_group_with_repeated_names_is_put_in_order() {
     crate::group::apply(&mut ledger, &decoded);
 }
 
-fn any_record() -> impl Strategy<Value = GroupRecord> {
+fn any_member() -> impl Strategy<Value = MemberMetadata> {
     let text = "[a-z0-9-]{0,12}";
-    let committed = (
-        any::<i64>(),
-        any::<i32>(),
-        text,
-        any::<i64>(),
-        any::<u128>(),
-    );
-    let committed = committed.prop_map(|(offset, epoch, metadata, at, id)| CommittedOffset {
-        offset: Offset(offset),
-        leader_epoch: LeaderEpoch(epoch),
-        metadata: metadata.as_str().into(),
-        committed_at: TimestampMs(at),
-        expires_at: None,
-        topic_id: TopicId(Uuid::from_u128(id)),
-    });
-    let offset = (text, 0..9i32, committed).prop_map(|(group, p, committed)| GroupRecord::Offset {
-        group: group.as_str().into(),
-        partition: TopicPartition {
-            topic: TopicName::new("t").unwrap(),
-            partition: PartitionIndex(p),
-        },
-        committed,
-    });
     let blob = || proptest::collection::vec(any::<u8>(), 0..20);
-    let member = (text, text, any::<bool>(), 0..i32::MAX, blob(), blob());
-    let members = proptest::collection::btree_map("[a-z]{1,9}", member, 0..4);
-    let group = (text, any::<i32>(), members).prop_map(|(group, generation, members)| {
-        let leader = members.keys().next().map(|id| MemberId::from(id.as_str()));
-        let member = |(id, (client, host, is_static, timeout, subscription, assignment)): (
-            String,
-            (String, String, bool, i32, Vec<u8>, Vec<u8>),
-        )| MemberMetadata {
+    let names = ("[a-z]{1,9}", text, text, any::<bool>());
+    (names, 0..200_000i32, blob(), blob()).prop_map(|(names, timeout, subscription, assignment)| {
+        let (id, client, host, is_static) = names;
+        MemberMetadata {
             instance_id: is_static.then(|| id.as_str().into()),
             member_id: id.as_str().into(),
             client_id: client.as_str().into(),
@@ -279,21 +252,64 @@ fn any_record() -> impl Strategy<Value = GroupRecord> {
             session_timeout_ms: timeout / 2,
             subscription: subscription.into(),
             assignment: assignment.into(),
-        };
+        }
+    })
+}
+
+fn any_group() -> impl Strategy<Value = GroupRecord> {
+    let members = proptest::collection::vec(any_member(), 0..4);
+    ("[ab]", any::<i32>(), members).prop_map(|(group, generation, mut members)| {
+        members.sort_by(|a, b| a.member_id.cmp(&b.member_id));
+        members.dedup_by(|a, b| a.member_id == b.member_id);
+        let leader = members.first().map(|member| member.member_id.clone());
         let metadata = GroupMetadata {
             protocol_type: leader.is_some().then(|| "connect".into()),
             generation,
             protocol: leader.is_some().then(|| "default".into()),
             leader,
             state_since: Some(TimestampMs(5)),
-            members: members.into_iter().map(member).collect(),
+            members,
         };
         GroupRecord::Group {
             group: group.as_str().into(),
             metadata,
         }
-    });
-    prop_oneof![offset, group]
+    })
+}
+
+fn any_offset() -> impl Strategy<Value = GroupRecord> {
+    let numbers = (any::<i64>(), any::<i32>(), any::<i64>(), any::<u128>());
+    ("[ab]", 0..4i32, "[a-z0-9-]{0,12}", numbers).prop_map(|(group, p, metadata, numbers)| {
+        let (offset, epoch, at, id) = numbers;
+        GroupRecord::Offset {
+            group: group.as_str().into(),
+            partition: TopicPartition {
+                topic: TopicName::new("t").unwrap(),
+                partition: PartitionIndex(p),
+            },
+            committed: CommittedOffset {
+                offset: Offset(offset),
+                leader_epoch: LeaderEpoch(epoch),
+                metadata: metadata.as_str().into(),
+                committed_at: TimestampMs(at),
+                expires_at: None,
+                topic_id: TopicId(Uuid::from_u128(id)),
+            },
+        }
+    })
+}
+
+/// Any record that a log may hold, of few groups, so that they meet.
+pub(crate) fn any_record() -> impl Strategy<Value = GroupRecord> {
+    let tombstone = |record: GroupRecord| match record {
+        GroupRecord::Offset {
+            group, partition, ..
+        } => GroupRecord::OffsetDeleted { group, partition },
+        GroupRecord::Group { group, .. } => GroupRecord::GroupDeleted { group },
+        other => other,
+    };
+    let written = || prop_oneof![any_offset(), any_group()];
+    prop_oneof![3 => written(), 1 => written().prop_map(tombstone)]
 }
 
 proptest! {

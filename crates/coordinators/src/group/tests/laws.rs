@@ -7,6 +7,7 @@
 //! - Nobody waits for ever: once everybody has gone silent, every call is answered and the group is Empty.
 
 use super::world::{Act, Op, World};
+use crate::group::record_format::tests::any_record;
 use crate::group::*;
 use fanlog_model::TimestampMs;
 use proptest::prelude::*;
@@ -95,6 +96,13 @@ proptest! {
         for end in 0..=world.log().len() {
             comes_to_rest(&world.log()[..end]);
         }
+    }
+
+    #[test]
+    fn any_records_in_any_order_load_and_come_to_rest(
+        log in proptest::collection::vec(any_record(), 0..20),
+    ) {
+        comes_to_rest(&log);
     }
 
     #[test]

@@ -288,7 +288,9 @@ impl World {
             (Act::Proceed, Mood::Idle) => self.join(n, 1 + (self.drawn % 2) as u8, 0),
             (Act::Proceed, Mood::Parked) => {}
             (Act::Proceed | Act::Sync, Mood::Joined) | (Act::Sync, _) => self.sync(n),
-            (Act::Proceed, Mood::Owning) if self.drawn % 3 == 0 => self.commit(n, partition),
+            (Act::Proceed, Mood::Owning) if self.drawn.is_multiple_of(3) => {
+                self.commit(n, partition)
+            }
             (Act::Proceed, Mood::Owning) | (Act::Heartbeat, _) => self.heartbeat(n),
             (Act::Join { version, metadata }, _) => self.join(n, *version, *metadata),
             (Act::Commit { partition }, _) => self.commit(n, *partition),
