@@ -7,11 +7,19 @@
 
 mod config;
 mod error;
-pub mod formats;
+mod log;
 mod types;
+
+pub mod formats;
+mod header;
+mod leader_epochs;
+mod producer_state;
+mod segment;
+mod sparse_index;
 
 pub use config::LogConfig;
 pub use error::{AppendError, ChangeError, LogFailed, OpenLogError, ReadError};
+pub use log::{Log, SyncTicket};
 pub use types::{
     ActiveProducer, AppendOrigin, Appended, FileSlice, ReadLimit, ReadPlan, RecoveryMode, Retained,
     TimestampOffset,

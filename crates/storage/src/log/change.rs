@@ -1,0 +1,194 @@
+//! Create, truncate and delete a log.
+
+use super::{Log, files, open_error, retention};
+use crate::config::LogConfig;
+use crate::error::{ChangeError, OpenLogError};
+use crate::formats::file_names::{self, DELETED_DIR_SUFFIX, LOG, PRODUCER_SNAPSHOT};
+use crate::types::RecoveryMode;
+use fanlog_environment::{Environment, OpenMode};
+use fanlog_model::{LeaderEpoch, Offset, TopicId};
+use std::io;
+use std::path::{Path, PathBuf};
+
+impl Log {
+    /// Creates a log and its folder, durably. What an earlier attempt left half-made is completed.
+    ///
+    /// # Errors
+    /// A log is there already; the disk refuses.
+    pub fn create(
+        environment: &Environment,
+        dir: &Path,
+        topic_id: TopicId,
+        config: LogConfig,
+        leader_epoch: LeaderEpoch,
+    ) -> Result<Self, OpenLogError> {
+        let io_error = open_error(dir);
+        let exists = Self::exists(environment, dir).map_err(&io_error)?;
+        if exists {
+            return Err(OpenLogError::Exists { dir: dir.into() });
+        }
+        prepare_dir(environment, dir, topic_id).map_err(&io_error)?;
+        Self::open(
+            environment,
+            dir,
+            config,
+            RecoveryMode { clean: false },
+            leader_epoch,
+        )
+    }
+
+    /// Cuts the log off at the batch that holds `offset`: what lies there and behind is gone for good. Whoever appends next must do so
+    /// under a higher leader epoch (LOG-3).
+    ///
+    /// # Errors
+    /// The offset is outside the log; the disk refuses (the log has stopped then); the log has stopped.
+    pub fn truncate_to(&mut self, offset: Offset) -> Result<(), ChangeError> {
+        self.check_running()?;
+        if offset < self.log_start || offset > self.log_end {
+            return Err(self.change_out_of_range(offset));
+        }
+        if offset == self.log_end {
+            return Ok(());
+        }
+        let truncated = self.cut_files(offset).and_then(|()| self.reopen());
+        truncated.map_err(|error| ChangeError::Failed(self.fail("truncation", &error)))
+    }
+
+    /// First what says that the log reaches further, then the segments from the last on, so that at every moment a whole log is there.
+    fn cut_files(&mut self, offset: Offset) -> io::Result<()> {
+        let disk = self.environment.disk.clone();
+        let found = self.locate(offset).map_err(super::roll::into_io)?;
+        let cut = found.map(|(segment, batch)| (segment.base_offset, batch));
+        let end = cut
+            .as_ref()
+            .map_or(offset, |(_, batch)| batch.header.base_offset);
+        for entry in disk.read_dir(&self.dir)? {
+            let name = entry.name.to_string_lossy();
+            if let Some((at, PRODUCER_SNAPSHOT)) = file_names::parse(&name)
+                && at > end
+            {
+                disk.remove_file(&self.dir.join(&*name))?;
+            }
+        }
+        self.mark = None;
+        files::save_mark(&*disk, &self.dir, end.min(self.durable))?;
+        disk.sync_dir(&self.dir)?;
+        let Some((base_offset, batch)) = cut else {
+            return Ok(());
+        };
+        while self.active().base_offset > base_offset {
+            retention::remove_segment(&*disk, &self.dir, self.active().base_offset)?;
+            disk.sync_dir(&self.dir)?;
+            self.segments.pop();
+        }
+        let file = self.active().log_file(&*disk)?;
+        file.set_len(batch.position)?;
+        file.sync_data()
+    }
+
+    /// Reads the log as a start would.
+    fn reopen(&mut self) -> io::Result<()> {
+        let mode = RecoveryMode { clean: false };
+        let config = self.config.clone();
+        let opened = Self::open(
+            &self.environment,
+            &self.dir,
+            config,
+            mode,
+            self.leader_epoch,
+        );
+        let generation = self.generation + 1;
+        *self = opened.map_err(io::Error::other)?;
+        self.generation = generation;
+        Ok(())
+    }
+
+    pub(super) fn change_out_of_range(&self, offset: Offset) -> ChangeError {
+        ChangeError::OffsetOutOfRange {
+            offset,
+            log_start_offset: self.log_start,
+            high_watermark: self.durable,
+        }
+    }
+
+    /// Deletes the log and its folder. Once this returns the folder does not come back; what a crash leaves of it is for
+    /// [`Log::finish_deletions`].
+    ///
+    /// # Errors
+    /// The disk refuses.
+    pub fn delete(self) -> Result<(), ChangeError> {
+        delete_dir(&self.environment, &self.dir).map_err(|error| self.change_io(error))
+    }
+
+    /// Deletes a log's folder without opening the log: what lies in it may be damaged.
+    ///
+    /// # Errors
+    /// The disk refuses.
+    pub fn delete_unopened(environment: &Environment, dir: &Path) -> io::Result<()> {
+        delete_dir(environment, dir)
+    }
+
+    /// Removes the folders of logs that were being deleted when the process ended; says how many.
+    ///
+    /// # Errors
+    /// The disk refuses.
+    pub fn finish_deletions(environment: &Environment) -> io::Result<usize> {
+        let root = Path::new("");
+        let mut count = 0;
+        for entry in environment.disk.read_dir(root)? {
+            let name = entry.name.to_string_lossy();
+            if entry.is_dir && is_deleted_name(&name) {
+                environment.disk.remove_dir_all(Path::new(&*name))?;
+                count += 1;
+            }
+        }
+        if count > 0 {
+            environment.disk.sync_dir(root)?;
+        }
+        Ok(count)
+    }
+}
+
+fn delete_dir(environment: &Environment, dir: &Path) -> io::Result<()> {
+    let deleted = deleted_path(environment, dir)?;
+    let parent = dir.parent().unwrap_or(Path::new(""));
+    environment.disk.rename(dir, &deleted)?;
+    environment.disk.sync_dir(parent)?;
+    environment.disk.remove_dir_all(&deleted)?;
+    environment.disk.sync_dir(parent)
+}
+
+/// `<topic>-<partition>.<32 hexadecimal digits>-delete`, the topic cut where the name would be too long, as Kafka has it.
+fn deleted_path(environment: &Environment, dir: &Path) -> io::Result<PathBuf> {
+    const NAME_MAX: usize = 255;
+    let of = files::partition_of(dir)?;
+    let unique = environment.entropy.uuid().simple().to_string();
+    let suffix = format!("-{}.{unique}{DELETED_DIR_SUFFIX}", of.partition);
+    let topic = of.topic.as_str();
+    let kept = topic.len().min(NAME_MAX - suffix.len());
+    Ok(dir.with_file_name(format!("{}{suffix}", &topic[..kept])))
+}
+
+/// A topic's own name can end so; only ours has an id before the suffix.
+fn is_deleted_name(name: &str) -> bool {
+    let unique = name
+        .strip_suffix(DELETED_DIR_SUFFIX)
+        .and_then(|rest| rest.rsplit_once('.'))
+        .map(|(_, unique)| unique);
+    unique.is_some_and(|u| u.len() == 32 && u.bytes().all(|b| b.is_ascii_hexdigit()))
+}
+
+/// The folder with an empty segment and, as the last thing, the file that says that it is complete.
+fn prepare_dir(environment: &Environment, dir: &Path, topic_id: TopicId) -> io::Result<()> {
+    files::partition_of(dir)?;
+    let disk = &*environment.disk;
+    disk.create_dir_all(dir)?;
+    let first = dir.join(file_names::with_offset(Offset::ZERO, LOG));
+    let file = disk.open(&first, OpenMode::CreateOrOpen)?;
+    if !file.is_empty()? {
+        let message = "it holds records and no partition.metadata: it is not a new log";
+        return Err(io::Error::new(io::ErrorKind::AlreadyExists, message));
+    }
+    files::write_topic_id(disk, dir, topic_id)?;
+    disk.sync_dir(dir.parent().unwrap_or(Path::new("")))
+}

@@ -1,0 +1,174 @@
+//! Lookup: offsets by time and by leader epoch.
+
+use super::Log;
+use crate::error::ReadError;
+use crate::header::{BatchHeader, HeaderWalk, Step};
+use crate::segment::{Located, MaxTimestamp, Segment, SegmentError};
+use crate::types::TimestampOffset;
+use fanlog_environment::DiskFile;
+use fanlog_model::{LeaderEpoch, Offset, TimestampMs};
+use fanlog_protocol::records::{BatchView, Decompressor};
+
+impl Log {
+    /// The first record, in offset order, whose time is `timestamp` or later, at or after the log's start and below `below`.
+    ///
+    /// # Errors
+    /// The disk refuses; the bytes there are damaged.
+    pub fn offset_for_timestamp(
+        &self,
+        timestamp: TimestampMs,
+        below: Offset,
+    ) -> Result<Option<TimestampOffset>, ReadError> {
+        let first = self.segment_index(self.log_start);
+        for segment in &self.segments[first..] {
+            if segment.base_offset >= below {
+                break;
+            }
+            self.note_open(segment.base_offset);
+            let found = self.search_segment(segment, timestamp, below);
+            if let Some(found) = found.map_err(|error| self.read_error(error))? {
+                return Ok(Some(found));
+            }
+        }
+        Ok(None)
+    }
+
+    fn search_segment(
+        &self,
+        segment: &Segment,
+        timestamp: TimestampMs,
+        below: Offset,
+    ) -> Result<Option<TimestampOffset>, SegmentError> {
+        let disk = self.disk();
+        let max = segment.max_timestamp(disk)?;
+        if max.is_none_or(|max| max.timestamp < timestamp) {
+            return Ok(None);
+        }
+        let from = segment
+            .offset_before_timestamp(disk, timestamp)?
+            .max(self.log_start);
+        let Some(start) = segment.find(disk, from)? else {
+            return Ok(None);
+        };
+        let file = segment.log_file(disk)?;
+        let mut walk = HeaderWalk::new(&*file, start.position, segment.size);
+        while let Step::Batch { position, header } = segment.checked(walk.step()?)? {
+            if header.base_offset >= below {
+                break;
+            }
+            if header.max_timestamp < timestamp {
+                continue;
+            }
+            let batch = Located { position, header };
+            let is_wanted = |offset: Offset, time: TimestampMs| {
+                time >= timestamp && offset >= self.log_start && offset < below
+            };
+            if let Some(found) = first_record(segment, &*file, &batch, is_wanted)? {
+                return Ok(Some(found));
+            }
+        }
+        Ok(None)
+    }
+
+    /// The first record that has the largest time of all below `below`.
+    ///
+    /// # Errors
+    /// The disk refuses; the bytes there are damaged.
+    pub fn max_timestamp_offset(
+        &self,
+        below: Offset,
+    ) -> Result<Option<TimestampOffset>, ReadError> {
+        self.find_max_timestamp(below)
+            .map_err(|error| self.read_error(error))
+    }
+
+    fn find_max_timestamp(&self, below: Offset) -> Result<Option<TimestampOffset>, SegmentError> {
+        let disk = self.disk();
+        let mut best = None;
+        for segment in &self.segments[self.segment_index(self.log_start)..] {
+            if segment.base_offset >= below {
+                break;
+            }
+            if let Some(max) = segment.max_timestamp_below(disk, below)?
+                && max.offset >= self.log_start
+                && best.is_none_or(|(_, best): (&Segment, MaxTimestamp)| max.timestamp > best.timestamp)
+            {
+                best = Some((segment, max));
+            }
+        }
+        let Some((segment, max)) = best else {
+            return Ok(None);
+        };
+        self.note_open(segment.base_offset);
+        let Some(batch) = segment.find(disk, max.offset)? else {
+            return Ok(None);
+        };
+        let file = segment.log_file(disk)?;
+        first_record(segment, &*file, &batch, |offset, time| {
+            time == max.timestamp && offset >= self.log_start
+        })
+    }
+
+    /// Where the records of a leader epoch end, as Kafka's OffsetForLeaderEpoch answers: the largest epoch known up to `epoch`, and the
+    /// offset behind its last record. Nothing for an epoch that has not begun.
+    pub fn offset_for_leader_epoch(&self, epoch: LeaderEpoch) -> Option<(LeaderEpoch, Offset)> {
+        self.epochs
+            .end_offset_for(epoch, self.leader_epoch, self.log_end)
+    }
+
+    /// The epoch that wrote the record at `offset`, or that would write it.
+    pub fn leader_epoch_at(&self, offset: Offset) -> LeaderEpoch {
+        if offset >= self.log_end {
+            return self.leader_epoch;
+        }
+        self.epochs.epoch_at(offset).unwrap_or(self.leader_epoch)
+    }
+}
+
+/// The first record of a batch that is wanted.
+fn first_record(
+    segment: &Segment,
+    file: &dyn DiskFile,
+    batch: &Located,
+    is_wanted: impl Fn(Offset, TimestampMs) -> bool,
+) -> Result<Option<TimestampOffset>, SegmentError> {
+    let Located { position, header } = batch;
+    let damaged = |reason| SegmentError::Broken {
+        path: segment.log_path(),
+        position: *position,
+        reason,
+    };
+    let bytes = read_batch(file, *position, header)?;
+    let view = BatchView::parse(&bytes).map_err(|_| damaged("no record batch begins there"))?;
+    view.check_crc()
+        .map_err(|_| damaged("the checksum does not match"))?;
+    let mut decompressor = Decompressor::default();
+    let records = view
+        .records(&mut decompressor)
+        .map_err(|_| damaged("the records cannot be decompressed"))?;
+    for record in records {
+        let record = record.map_err(|_| damaged("a record cannot be read"))?;
+        let offset = view.offset_of(record.offset_delta);
+        let timestamp = view.timestamp_of(record.timestamp_delta);
+        if is_wanted(offset, timestamp) {
+            return Ok(Some(TimestampOffset {
+                timestamp,
+                offset,
+                leader_epoch: header.leader_epoch,
+            }));
+        }
+    }
+    Ok(None)
+}
+
+/// The bytes of a batch whose frame was found to fit in its segment.
+fn read_batch(
+    file: &dyn DiskFile,
+    position: u64,
+    header: &BatchHeader,
+) -> std::io::Result<Vec<u8>> {
+    let length = usize::try_from(header.bytes).expect("a batch is smaller than 2 GiB");
+    let mut bytes = vec![0; length];
+    file.read_exact_at(&mut bytes, position)?;
+    Ok(bytes)
+}

@@ -1,0 +1,237 @@
+//! The log of one partition: what may be appended, where it lies, and how far it is durable.
+//!
+//! Why it exists: consumers, producers and recovery must agree on one order of records, whatever the machine does.
+//! Owns: a partition's folder.   Never: locks, threads, waiting (the broker calls it under the partition's lock).
+//! In -> out: batches -> offsets; offsets -> plans to read; tickets -> the durable offset.
+//! Invariants: LOG-1 to LOG-4. `log start <= durable <= log end`; a segment that has a successor is durable as a whole, so only the
+//! last segment can have a torn tail.
+//! Read next: `append.rs`, then `sync.rs`, then `recovery.rs`.
+
+mod append;
+mod change;
+mod files;
+mod lookup;
+mod read;
+mod recovery;
+mod retention;
+mod roll;
+mod sync;
+mod tail;
+#[cfg(test)]
+mod tests;
+
+pub use sync::SyncTicket;
+
+use crate::config::LogConfig;
+use crate::error::{LogFailed, OpenLogError};
+use crate::formats::file_names;
+use crate::leader_epochs::LeaderEpochs;
+use crate::producer_state::ProducerState;
+use crate::segment::Segment;
+use crate::types::ActiveProducer;
+use fanlog_environment::{Disk, DiskFile, Environment};
+use fanlog_model::{LeaderEpoch, Offset, TimestampMs, TopicId};
+use parking_lot::Mutex;
+use std::collections::VecDeque;
+use std::io;
+use std::path::Path;
+use std::sync::Arc;
+
+/// One partition's log. All methods block on the disk and none waits for another log.
+#[derive(Debug)]
+pub struct Log {
+    environment: Environment,
+    dir: Arc<Path>,
+    name: Arc<str>,
+    topic_id: Option<TopicId>,
+    config: LogConfig,
+    /// By base offset; the last one is appended to. Never empty.
+    segments: Vec<Segment>,
+    log_start: Offset,
+    log_end: Offset,
+    /// Every batch below was synced, and its file's name too: the high watermark.
+    durable: Offset,
+    /// Who leads now; its first append gives it an entry in `epochs`.
+    leader_epoch: LeaderEpoch,
+    epochs: LeaderEpochs,
+    /// The version of `epochs` that its file holds.
+    epochs_saved: u64,
+    producers: ProducerState,
+    /// The offset of the latest producer snapshot on disk.
+    last_snapshot: Option<Offset>,
+    /// What was appended since.
+    bytes_since_snapshot: u64,
+    /// Counts names created in the folder, and how many of them are known to be durable.
+    dir_changes: u64,
+    dir_synced: u64,
+    /// Counts truncations: a sync that began before one says nothing about what lies behind it.
+    generation: u64,
+    failed: Option<LogFailed>,
+    mark: Option<Arc<dyn DiskFile>>,
+    /// Sealed segments whose file is open, the one used last at the back.
+    open_sealed: Mutex<VecDeque<Offset>>,
+}
+
+impl Log {
+    /// Whether a folder holds a log that was created completely.
+    ///
+    /// # Errors
+    /// The disk refuses.
+    pub fn exists(environment: &Environment, dir: &Path) -> io::Result<bool> {
+        let metadata = dir.join(file_names::PARTITION_METADATA);
+        environment.disk.exists(&metadata)
+    }
+
+    /// The id of the topic that the folder belongs to; nothing where Kafka wrote none.
+    pub fn topic_id(&self) -> Option<TopicId> {
+        self.topic_id
+    }
+
+    /// The folder, in the data directory.
+    pub fn dir(&self) -> &Path {
+        &self.dir
+    }
+
+    /// The settings.
+    pub fn config(&self) -> &LogConfig {
+        &self.config
+    }
+
+    /// Takes other settings from now on.
+    pub fn update_config(&mut self, config: LogConfig) {
+        for segment in &mut self.segments {
+            segment.set_interval(config.index_interval_bytes);
+        }
+        self.config = config;
+    }
+
+    /// The first offset that can be read.
+    pub fn log_start_offset(&self) -> Offset {
+        self.log_start
+    }
+
+    /// The offset of the next record.
+    pub fn log_end_offset(&self) -> Offset {
+        self.log_end
+    }
+
+    /// The offset up to which the log is durable: the high watermark.
+    pub fn durable_offset(&self) -> Offset {
+        self.durable
+    }
+
+    /// The offset up to which a reader sees neither open transactions nor what is not durable.
+    pub fn last_stable_offset(&self) -> Offset {
+        let first_unstable = self.producers.first_unstable_offset();
+        first_unstable.map_or(self.durable, |offset| offset.min(self.durable))
+    }
+
+    /// Who leads, as far as the log was told.
+    pub fn leader_epoch(&self) -> LeaderEpoch {
+        self.leader_epoch
+    }
+
+    /// The bytes of all batches.
+    pub fn size_bytes(&self) -> u64 {
+        self.segments.iter().map(|segment| segment.size).sum()
+    }
+
+    /// How many segments there are.
+    pub fn segment_count(&self) -> usize {
+        self.segments.len()
+    }
+
+    /// The producers remembered.
+    pub fn active_producers(&self) -> Vec<ActiveProducer> {
+        self.producers.active()
+    }
+
+    /// Forgets the producers that have been silent for `producer.id.expiration.ms`; says how many.
+    pub fn expire_producers(&mut self, now: TimestampMs) -> usize {
+        let span = self.config.producer_id_expiration_ms;
+        self.producers
+            .expire(TimestampMs(now.get().saturating_sub(span)))
+    }
+
+    /// Why the log has stopped, if it has.
+    pub fn failure(&self) -> Option<&LogFailed> {
+        self.failed.as_ref()
+    }
+
+    fn check_running(&self) -> Result<(), LogFailed> {
+        match &self.failed {
+            Some(failed) => Err(failed.clone()),
+            None => Ok(()),
+        }
+    }
+
+    fn disk(&self) -> &dyn Disk {
+        &*self.environment.disk
+    }
+
+    fn active(&self) -> &Segment {
+        self.segments
+            .last()
+            .expect("a log has at least one segment")
+    }
+
+    fn active_mut(&mut self) -> &mut Segment {
+        self.segments
+            .last_mut()
+            .expect("a log has at least one segment")
+    }
+
+    /// Stops the log for good, and notes so on disk, where that is possible.
+    fn fail(&mut self, what: &str, error: &io::Error) -> LogFailed {
+        let failed = LogFailed {
+            log: self.name.clone(),
+            reason: format!("{what} failed: {error}").into(),
+        };
+        tracing::error!(log = %self.name, %error, "{what} failed: the log stops");
+        files::note_sync_failure(self.disk(), &self.dir);
+        self.failed.get_or_insert(failed).clone()
+    }
+
+    /// Holds what must be true after every operation.
+    fn check_invariants(&self) {
+        use fanlog_model::invariants::{LOG_1, LOG_3};
+        assert!(
+            self.log_start <= self.log_end && self.durable <= self.log_end,
+            "{LOG_3}: {} has start {}, durable {}, end {}",
+            self.name,
+            self.log_start,
+            self.durable,
+            self.log_end
+        );
+        assert!(
+            self.active().base_offset <= self.log_end,
+            "{LOG_1}: {}",
+            self.name
+        );
+        debug_assert!(
+            self.segments
+                .windows(2)
+                .all(|pair| pair[0].base_offset < pair[1].base_offset),
+            "{LOG_3}: the segments of {} do not rise",
+            self.name
+        );
+    }
+}
+
+fn open_error(path: &Path) -> impl Fn(io::Error) -> OpenLogError + '_ {
+    move |source| OpenLogError::Io {
+        path: path.to_owned(),
+        source,
+    }
+}
+
+/// Whether an error says nothing about the bytes that are there already: it may be gone at the next try.
+fn is_transient(error: &io::Error) -> bool {
+    const ENFILE: i32 = 23;
+    const EMFILE: i32 = 24;
+    let kind = matches!(
+        error.kind(),
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded | io::ErrorKind::OutOfMemory
+    );
+    kind || matches!(error.raw_os_error(), Some(ENFILE | EMFILE))
+}

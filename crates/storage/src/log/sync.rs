@@ -1,0 +1,245 @@
+//! Sync: how a log becomes durable, and how it stops when that fails.
+//!
+//! A ticket is drawn under the log's lock, run without it, and handed back under it. Between the two the log goes on appending; the
+//! next ticket covers that.
+//!
+//! Everything below the durable offset is in a file that was synced after it was written, under a name whose folder was synced. The
+//! files that only save work at the next start (epochs, indexes, snapshot) are written by the same ticket, in an order that lets
+//! recovery rely on them: a snapshot at an offset says that all batches, index entries and epochs below that offset are durable.
+
+use super::{Log, files, is_transient};
+use crate::error::{ChangeError, LogFailed};
+use crate::formats::{file_names, producer_snapshot};
+use fanlog_environment::{Disk, DiskFile, write_atomically};
+use fanlog_model::Offset;
+use fanlog_model::invariants::LOG_1;
+use std::io;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// A snapshot is due when so many bytes were appended since the last: recovery walks no more than that and the unsynced tail.
+const SNAPSHOT_BYTES: u64 = 64 * 1024 * 1024;
+
+/// What one sync has to do. It holds what it needs; the log may go on meanwhile.
+#[derive(Debug)]
+#[must_use = "a ticket must be run and handed to Log::finish_sync"]
+pub struct SyncTicket {
+    disk: Arc<dyn Disk>,
+    dir: Arc<Path>,
+    log_file: Arc<dyn DiskFile>,
+    end: Offset,
+    generation: u64,
+    /// Whether the folder has names that are not durable, and up to which change the sync covers it.
+    syncs_dir: bool,
+    dir_changes: u64,
+    epochs: Option<Vec<u8>>,
+    epochs_version: u64,
+    snapshot: Option<Snapshot>,
+    are_epochs_saved: AtomicBool,
+    is_snapshot_saved: AtomicBool,
+}
+
+#[derive(Debug)]
+struct Snapshot {
+    indexes: [Arc<dyn DiskFile>; 2],
+    bytes: Vec<u8>,
+}
+
+impl SyncTicket {
+    /// Syncs. Blocks; the log's lock must not be held.
+    ///
+    /// # Errors
+    /// What the disk said. The log cannot go on then; [`Log::finish_sync`] stops it.
+    pub fn run(&self) -> io::Result<()> {
+        self.save_epochs()?;
+        if self.syncs_dir {
+            self.disk.sync_dir(&self.dir)?;
+        }
+        self.log_file.sync_data()?;
+        self.save_snapshot()
+    }
+
+    /// The offset that is durable once this has run.
+    pub fn end_offset(&self) -> Offset {
+        self.end
+    }
+
+    fn save_epochs(&self) -> io::Result<()> {
+        if let Some(bytes) = &self.epochs {
+            let path = self.dir.join(file_names::LEADER_EPOCH_CHECKPOINT);
+            let written = write_atomically(&*self.disk, &path, bytes);
+            self.are_epochs_saved
+                .store(written.is_ok(), Ordering::Release);
+            return tolerate(written, "the leader epochs are written with the next sync");
+        }
+        self.are_epochs_saved.store(true, Ordering::Release);
+        Ok(())
+    }
+
+    fn save_snapshot(&self) -> io::Result<()> {
+        let Some(snapshot) = &self.snapshot else {
+            return Ok(());
+        };
+        if !self.are_epochs_saved.load(Ordering::Acquire) {
+            return Ok(());
+        }
+        for index in &snapshot.indexes {
+            index.sync_data()?;
+        }
+        let path = files::snapshot_path(&self.dir, self.end);
+        let written = write_atomically(&*self.disk, &path, &snapshot.bytes);
+        self.is_snapshot_saved
+            .store(written.is_ok(), Ordering::Release);
+        tolerate(
+            written,
+            "the producer snapshot is written with a later sync",
+        )
+    }
+}
+
+/// A disk that is full keeps us from saving work, not from keeping promises.
+fn tolerate(written: io::Result<()>, consequence: &str) -> io::Result<()> {
+    match written {
+        Err(error) if is_transient(&error) => {
+            tracing::warn!(%error, "{consequence}");
+            Ok(())
+        }
+        written => written,
+    }
+}
+
+impl Log {
+    /// What must be synced for everything appended so far to be durable; nothing where it is, or where the log has stopped. At most one
+    /// ticket may be out at a time.
+    pub fn begin_sync(&mut self) -> Option<SyncTicket> {
+        if self.failed.is_some() || self.durable == self.log_end {
+            return None;
+        }
+        let log_file = match self.active().log_file(self.disk()) {
+            Ok(file) => file,
+            Err(error) => {
+                self.fail("opening the segment for a sync", &error);
+                return None;
+            }
+        };
+        let snapshot = self.due_snapshot();
+        Some(SyncTicket {
+            disk: self.environment.disk.clone(),
+            dir: self.dir.clone(),
+            log_file,
+            end: self.log_end,
+            generation: self.generation,
+            syncs_dir: self.dir_changes > self.dir_synced,
+            dir_changes: self.dir_changes,
+            epochs: (self.epochs_saved != self.epochs.version()).then(|| self.epochs.encode()),
+            epochs_version: self.epochs.version(),
+            snapshot,
+            are_epochs_saved: AtomicBool::new(false),
+            is_snapshot_saved: AtomicBool::new(false),
+        })
+    }
+
+    fn due_snapshot(&mut self) -> Option<Snapshot> {
+        if self.bytes_since_snapshot < self.snapshot_interval() {
+            return None;
+        }
+        let disk = self.environment.disk.clone();
+        let indexes = self.active_mut().with_indexes(&*disk, |indexes| {
+            indexes.push_max_timestamp();
+            indexes.flush(&*disk)
+        });
+        match indexes {
+            Ok(indexes) => Some(Snapshot {
+                indexes,
+                bytes: producer_snapshot::encode(&self.producers.to_snapshot()),
+            }),
+            Err(error) => {
+                tracing::warn!(log = %self.name, %error, "indexes are not written yet");
+                None
+            }
+        }
+    }
+
+    /// Small segments have their snapshot when they are sealed; four within one keep recovery short where they are large.
+    fn snapshot_interval(&self) -> u64 {
+        (u64::from(self.config.segment_bytes) / 4).clamp(1, SNAPSHOT_BYTES)
+    }
+
+    /// Takes a ticket back with what [`SyncTicket::run`] said, and answers the durable offset.
+    ///
+    /// # Errors
+    /// The sync failed: the log has stopped. The pages that it could not write may be gone from memory too, so that no later sync could
+    /// be believed; only a restart, which reads the disk, finds out what is there.
+    pub fn finish_sync(
+        &mut self,
+        ticket: SyncTicket,
+        result: io::Result<()>,
+    ) -> Result<Offset, LogFailed> {
+        if let Err(error) = result {
+            return Err(self.fail("sync", &error));
+        }
+        self.check_running()?;
+        if ticket.generation == self.generation {
+            self.take_in(&ticket);
+        }
+        self.check_invariants();
+        Ok(self.durable)
+    }
+
+    fn take_in(&mut self, ticket: &SyncTicket) {
+        assert!(
+            ticket.end <= self.log_end,
+            "{LOG_1}: {} was synced to {} and ends at {}",
+            self.name,
+            ticket.end,
+            self.log_end
+        );
+        self.dir_synced = self.dir_synced.max(ticket.dir_changes);
+        if ticket.are_epochs_saved.load(Ordering::Acquire) {
+            self.epochs_saved = ticket.epochs_version;
+        }
+        if ticket.end > self.durable {
+            self.durable = ticket.end;
+            let disk = self.environment.disk.clone();
+            files::write_mark(&mut self.mark, &*disk, &self.dir, ticket.end);
+        }
+        // A roll in the meantime has made a later one.
+        let is_latest = self.last_snapshot.is_none_or(|latest| latest < ticket.end);
+        if ticket.is_snapshot_saved.load(Ordering::Acquire) && is_latest {
+            self.replace_snapshot(ticket.end);
+        }
+    }
+
+    /// Closes the log in order: everything is durable, and the next open searches for nothing. The broker writes the note of a clean
+    /// shutdown once all logs have been closed.
+    ///
+    /// # Errors
+    /// The disk refuses, or the log had stopped: the shutdown is not clean then.
+    pub fn close(mut self) -> Result<(), ChangeError> {
+        self.check_running()?;
+        let is_untouched = self.durable == self.log_end
+            && self.last_snapshot == Some(self.log_end)
+            && self.epochs_saved == self.epochs.version()
+            && self.dir_changes == self.dir_synced;
+        if is_untouched {
+            return Ok(());
+        }
+        self.flush_all().map_err(|error| self.change_io(error))
+    }
+
+    /// Makes everything durable that the next start can use.
+    pub(super) fn flush_all(&mut self) -> io::Result<()> {
+        let disk = self.environment.disk.clone();
+        if self.durable < self.log_end {
+            self.active().log_file(&*disk)?.sync_data()?;
+        }
+        disk.sync_dir(&self.dir)?;
+        self.dir_synced = self.dir_changes;
+        self.durable = self.log_end;
+        self.save_epochs()?;
+        self.flush_indexes()?;
+        self.save_snapshot()?;
+        files::save_mark(&*disk, &self.dir, self.log_end)
+    }
+}

@@ -1,0 +1,188 @@
+//! The walk over the last segment's batches, and the judgement on where it breaks off.
+//!
+//! A crash leaves of unsynced bytes what it likes, sector by sector. So behind the last durable batch anything may stand, and is cut
+//! off. What was durable never looks like that: there, anything unreadable is damage, and cutting it off would lose what was
+//! acknowledged. The rule that tells the two apart stands in docs/decisions/010-recovery.md.
+
+use super::Log;
+use crate::error::OpenLogError;
+use crate::header::{BatchHeader, HeaderWalk, Step, check_crc};
+use fanlog_environment::DiskFile;
+use fanlog_model::Offset;
+use fanlog_protocol::records::HEADER_BYTES;
+use std::io;
+
+/// What a disk writes as a whole.
+const SECTOR_BYTES: u64 = 512;
+const SEARCH_BYTES: usize = 1024 * 1024;
+/// How far behind the expected offset a following batch is looked for.
+const OFFSETS_AHEAD_MAX: i64 = 1 << 40;
+
+/// Where a walk begins, and what it looks at.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Walk {
+    /// Where in the segment a batch begins.
+    pub(super) position: u64,
+    /// From this offset on batches are new to the producers' state.
+    pub(super) notes_from: Offset,
+    /// Whether checksums are computed.
+    pub(super) checks_crc: bool,
+}
+
+/// Where a walk ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Walked {
+    /// The offset behind the last good batch; the segment's base offset where there was none.
+    pub(super) end: Offset,
+    /// Where what is not a good batch begins, if the segment goes on.
+    pub(super) broken_at: Option<u64>,
+}
+
+impl Log {
+    /// Walks the last segment to its end and takes its batches into indexes, epochs and producers.
+    pub(super) fn walk_tail(&mut self, walk: Walk) -> io::Result<Walked> {
+        let disk = self.environment.disk.clone();
+        let file = self.active().log_file(&*disk)?;
+        let base_offset = self.active().base_offset;
+        let mut headers = HeaderWalk::new(&*file, walk.position, self.active().size);
+        let mut end = base_offset;
+        // Behind an index entry the first offset is not known before it is read; and compaction leaves holes.
+        let mut may_jump = walk.position > 0;
+        loop {
+            let (position, header) = match headers.step()? {
+                Step::Batch { position, header } => (position, header),
+                Step::End => {
+                    return Ok(Walked {
+                        end,
+                        broken_at: None,
+                    });
+                }
+                Step::Broken { position } => return Ok(broken(end, position)),
+            };
+            let follows = header.base_offset == end
+                || (header.base_offset > end && (may_jump || self.config.is_compacted));
+            let is_near = header.last_offset.get() - base_offset.get() <= i64::from(i32::MAX);
+            let is_good =
+                follows && is_near && (!walk.checks_crc || check_crc(&*file, position, &header)?);
+            if !is_good {
+                return Ok(broken(end, position));
+            }
+            may_jump = false;
+            self.note_found(position, &header, walk.notes_from);
+            end = header.next_offset();
+        }
+    }
+
+    fn note_found(&mut self, position: u64, header: &BatchHeader, notes_from: Offset) {
+        self.active_mut().note_found(position, header);
+        self.epochs.assign(header.leader_epoch, header.base_offset);
+        if header.base_offset >= notes_from {
+            self.producers.apply(header);
+            self.bytes_since_snapshot += header.bytes;
+        }
+    }
+
+    /// Whether what begins at `position` may be cut off. `durable` is proven to have been durable.
+    pub(super) fn check_is_torn(
+        &self,
+        position: u64,
+        expected: Offset,
+        durable: Offset,
+    ) -> Result<(), OpenLogError> {
+        let io_error = |source| OpenLogError::Io {
+            path: self.active().log_path(),
+            source,
+        };
+        if expected < durable {
+            let reason = format!("the log was durable up to offset {durable}");
+            return Err(self.corrupt(position, expected, reason));
+        }
+        let file = self.active().log_file(self.disk()).map_err(io_error)?;
+        let size = self.active().size;
+        let following = following_batch(&*file, position, size, expected).map_err(io_error)?;
+        let Some(following) = following else {
+            return Ok(());
+        };
+        if has_hole(&*file, position, following).map_err(io_error)? {
+            return Ok(());
+        }
+        let reason = format!("a whole record batch follows at byte {following}");
+        Err(self.corrupt(position, expected, reason))
+    }
+
+    pub(super) fn corrupt(&self, position: u64, offset: Offset, reason: String) -> OpenLogError {
+        OpenLogError::Corrupt {
+            path: self.active().log_path(),
+            position,
+            offset,
+            reason,
+        }
+    }
+}
+
+fn broken(end: Offset, position: u64) -> Walked {
+    Walked {
+        end,
+        broken_at: Some(position),
+    }
+}
+
+/// Where behind `from` the next batch begins that is whole and could be of this log.
+fn following_batch(
+    file: &dyn DiskFile,
+    from: u64,
+    size: u64,
+    expected: Offset,
+) -> io::Result<Option<u64>> {
+    // Bytes that pretend to be batches must not make a start take for ever: when so many were looked at in vain, a human looks.
+    let mut budget = (size - from).saturating_mul(8);
+    let mut buffer = Vec::new();
+    let mut at = from + 1;
+    while at + HEADER_BYTES as u64 <= size {
+        let length = usize::try_from(size - at).map_or(SEARCH_BYTES, |left| left.min(SEARCH_BYTES));
+        buffer.resize(length, 0);
+        file.read_exact_at(&mut buffer, at)?;
+        for (i, bytes) in buffer.windows(HEADER_BYTES).enumerate() {
+            let Some(header) = candidate(bytes, expected) else {
+                continue;
+            };
+            let position = at + i as u64;
+            if header.bytes > size - position {
+                continue;
+            }
+            if header.bytes > budget || check_crc(file, position, &header)? {
+                return Ok(Some(position));
+            }
+            budget -= header.bytes;
+        }
+        at += (length - (HEADER_BYTES - 1)) as u64;
+    }
+    Ok(None)
+}
+
+fn candidate(bytes: &[u8], expected: Offset) -> Option<BatchHeader> {
+    let base_offset = i64::from_be_bytes(*bytes.first_chunk()?);
+    let is_near = base_offset >= expected.get() && base_offset - expected.get() < OFFSETS_AHEAD_MAX;
+    is_near.then(|| BatchHeader::decode(bytes)).flatten()
+}
+
+/// Whether between the two positions there is a sector that was never written as far as it lies behind `from`: what a crash leaves
+/// of bytes that were not synced, and what a flipped bit does not.
+fn has_hole(file: &dyn DiskFile, from: u64, to: u64) -> io::Result<bool> {
+    let mut sector = [0; SECTOR_BYTES as usize];
+    let mut at = from;
+    while at < to {
+        let end = (at / SECTOR_BYTES + 1) * SECTOR_BYTES;
+        if end > to {
+            break;
+        }
+        let length = usize::try_from(end - at).expect("a part of a sector is short");
+        let bytes = &mut sector[..length];
+        file.read_exact_at(bytes, at)?;
+        if bytes.iter().all(|byte| *byte == 0) {
+            return Ok(true);
+        }
+        at = end;
+    }
+    Ok(false)
+}

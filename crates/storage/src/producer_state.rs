@@ -1,0 +1,260 @@
+//! What a log remembers of each idempotent producer: its epoch and its last batches.
+//!
+//! Why it exists: a client that lost an answer sends the batch again, and it must be in the log once (PRD-1) and in order (PRD-2).
+//! Owns: the entries of a producer snapshot.   Never: files.
+//! In -> out: a batch's header -> whether it is new, a duplicate, or refused.
+//! Invariants: PRD-1, PRD-2. A producer without state may begin at any sequence: its state may have expired (Kafka does the same).
+
+use crate::error::AppendError;
+use crate::formats::producer_snapshot::SnapshotEntry;
+use crate::header::BatchHeader;
+use crate::types::ActiveProducer;
+use fanlog_model::{BaseSequence, Offset, ProducerEpoch, ProducerId, TimestampMs};
+use std::collections::{BTreeMap, VecDeque};
+
+/// How many batches of a producer are remembered: as many as Kafka's clients keep in flight.
+const BATCHES_MAX: usize = 5;
+const NONE: Offset = Offset(-1);
+
+/// A batch of a producer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct ProducedBatch {
+    pub(crate) last_sequence: BaseSequence,
+    pub(crate) last_offset: Offset,
+    pub(crate) offset_delta: i32,
+    pub(crate) timestamp: TimestampMs,
+}
+
+impl ProducedBatch {
+    pub(crate) fn first_offset(&self) -> Offset {
+        Offset(self.last_offset.get() - i64::from(self.offset_delta))
+    }
+
+    fn first_sequence(&self) -> i32 {
+        let first = i64::from(self.last_sequence.get()) - i64::from(self.offset_delta);
+        // Sequences go from 2^31-1 to 0.
+        i32::try_from(first.rem_euclid(1 << 31)).expect("a remainder of 2^31 fits in 31 bits")
+    }
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Producer {
+    epoch: ProducerEpoch,
+    /// The oldest first; of the current epoch only.
+    batches: VecDeque<ProducedBatch>,
+    last_timestamp: TimestampMs,
+    coordinator_epoch: i32,
+    current_txn_first_offset: Offset,
+}
+
+/// What the log makes of a producer's batch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Verdict {
+    /// It follows.
+    New,
+    /// The log has it.
+    Duplicate(ProducedBatch),
+}
+
+/// The producers of one log.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct ProducerState {
+    /// Sorted, so that a snapshot of the same state has the same bytes.
+    producers: BTreeMap<ProducerId, Producer>,
+}
+
+impl ProducerState {
+    pub(crate) fn from_snapshot(entries: &[SnapshotEntry]) -> Self {
+        let mut state = Self::default();
+        for entry in entries {
+            state.load(entry);
+        }
+        state
+    }
+
+    fn load(&mut self, entry: &SnapshotEntry) {
+        let new = || Producer {
+            epoch: entry.producer_epoch,
+            batches: VecDeque::new(),
+            last_timestamp: entry.timestamp,
+            coordinator_epoch: entry.coordinator_epoch,
+            current_txn_first_offset: entry.current_txn_first_offset,
+        };
+        let producer = self.producers.entry(entry.producer_id).or_insert_with(new);
+        producer.epoch = entry.producer_epoch;
+        producer.last_timestamp = entry.timestamp;
+        producer.coordinator_epoch = entry.coordinator_epoch;
+        producer.current_txn_first_offset = entry.current_txn_first_offset;
+        let is_batch = entry.last_sequence >= 0 && entry.last_offset.get() >= 0;
+        if is_batch && entry.offset_delta >= 0 {
+            producer.remember(ProducedBatch {
+                last_sequence: BaseSequence(entry.last_sequence),
+                last_offset: entry.last_offset,
+                offset_delta: entry.offset_delta,
+                timestamp: entry.timestamp,
+            });
+        }
+    }
+
+    pub(crate) fn to_snapshot(&self) -> Vec<SnapshotEntry> {
+        let mut entries = Vec::new();
+        for (producer_id, producer) in &self.producers {
+            let entry = |batch: Option<&ProducedBatch>, txn_first_offset| SnapshotEntry {
+                producer_id: *producer_id,
+                producer_epoch: producer.epoch,
+                last_sequence: batch.map_or(-1, |batch| batch.last_sequence.get()),
+                last_offset: batch.map_or(NONE, |batch| batch.last_offset),
+                offset_delta: batch.map_or(0, |batch| batch.offset_delta),
+                timestamp: batch.map_or(producer.last_timestamp, |batch| batch.timestamp),
+                coordinator_epoch: producer.coordinator_epoch,
+                current_txn_first_offset: txn_first_offset,
+            };
+            let older = producer.batches.len().saturating_sub(1);
+            for batch in producer.batches.iter().take(older) {
+                entries.push(entry(Some(batch), NONE));
+            }
+            // The last entry is the one that Kafka's reader keeps: it carries the open transaction.
+            let txn_first_offset = producer.current_txn_first_offset;
+            entries.push(entry(producer.batches.back(), txn_first_offset));
+        }
+        entries
+    }
+
+    /// What to make of a client's batch.
+    pub(crate) fn check(&self, header: &BatchHeader) -> Result<Verdict, AppendError> {
+        let Some(producer) = self.producers.get(&header.producer_id) else {
+            return Ok(Verdict::New);
+        };
+        if header.producer_epoch < producer.epoch {
+            return Err(AppendError::InvalidProducerEpoch {
+                producer_id: header.producer_id,
+                current: producer.epoch,
+                found: header.producer_epoch,
+            });
+        }
+        if header.producer_epoch > producer.epoch {
+            return expect_sequence(header, BaseSequence(0));
+        }
+        if let Some(original) = producer.find(header) {
+            return Ok(Verdict::Duplicate(*original));
+        }
+        match producer.batches.back() {
+            Some(last) => expect_sequence(header, last.last_sequence.plus(1)),
+            None => Ok(Verdict::New),
+        }
+    }
+
+    /// Whether a coordinator's batch comes from a producer that was not fenced.
+    pub(crate) fn check_epoch(&self, header: &BatchHeader) -> Result<(), AppendError> {
+        match self.producers.get(&header.producer_id) {
+            Some(producer) if header.producer_epoch < producer.epoch => {
+                Err(AppendError::InvalidProducerEpoch {
+                    producer_id: header.producer_id,
+                    current: producer.epoch,
+                    found: header.producer_epoch,
+                })
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Notes a batch that is in the log.
+    pub(crate) fn apply(&mut self, header: &BatchHeader) {
+        if !header.has_producer_id() {
+            return;
+        }
+        let new = || Producer {
+            epoch: header.producer_epoch,
+            batches: VecDeque::new(),
+            last_timestamp: header.max_timestamp,
+            coordinator_epoch: -1,
+            current_txn_first_offset: NONE,
+        };
+        let producer = self.producers.entry(header.producer_id).or_insert_with(new);
+        if producer.epoch != header.producer_epoch {
+            producer.epoch = header.producer_epoch;
+            producer.batches.clear();
+        }
+        producer.last_timestamp = header.max_timestamp;
+        if header.is_control {
+            producer.current_txn_first_offset = NONE;
+            return;
+        }
+        if header.is_transactional && producer.current_txn_first_offset == NONE {
+            producer.current_txn_first_offset = header.base_offset;
+        }
+        if header.base_sequence >= 0 {
+            producer.remember(ProducedBatch {
+                last_sequence: BaseSequence(header.base_sequence).plus(header.last_offset_delta),
+                last_offset: header.last_offset,
+                offset_delta: header.last_offset_delta,
+                timestamp: header.max_timestamp,
+            });
+        }
+    }
+
+    /// Forgets the producers that wrote nothing since `before` and have no transaction open.
+    pub(crate) fn expire(&mut self, before: TimestampMs) -> usize {
+        let count = self.producers.len();
+        self.producers.retain(|_, producer| {
+            producer.last_timestamp > before || producer.current_txn_first_offset != NONE
+        });
+        count - self.producers.len()
+    }
+
+    /// Where the oldest open transaction began.
+    pub(crate) fn first_unstable_offset(&self) -> Option<Offset> {
+        let began = |p: &Producer| p.current_txn_first_offset;
+        self.producers
+            .values()
+            .map(began)
+            .filter(|offset| *offset != NONE)
+            .min()
+    }
+
+    pub(crate) fn active(&self) -> Vec<ActiveProducer> {
+        let view = |(id, producer): (&ProducerId, &Producer)| ActiveProducer {
+            producer_id: *id,
+            producer_epoch: producer.epoch,
+            last_sequence: producer
+                .batches
+                .back()
+                .map_or(-1, |b| b.last_sequence.get()),
+            last_timestamp: producer.last_timestamp,
+            coordinator_epoch: producer.coordinator_epoch,
+            current_txn_start_offset: producer.current_txn_first_offset,
+        };
+        self.producers.iter().map(view).collect()
+    }
+}
+
+impl Producer {
+    fn remember(&mut self, batch: ProducedBatch) {
+        if self.batches.len() == BATCHES_MAX {
+            self.batches.pop_front();
+        }
+        self.batches.push_back(batch);
+    }
+
+    fn find(&self, header: &BatchHeader) -> Option<&ProducedBatch> {
+        let last = BaseSequence(header.base_sequence).plus(header.last_offset_delta);
+        self.batches.iter().find(|batch| {
+            batch.first_sequence() == header.base_sequence && batch.last_sequence == last
+        })
+    }
+}
+
+fn expect_sequence(header: &BatchHeader, expected: BaseSequence) -> Result<Verdict, AppendError> {
+    if header.base_sequence == expected.get() {
+        return Ok(Verdict::New);
+    }
+    Err(AppendError::OutOfOrderSequence {
+        producer_id: header.producer_id,
+        producer_epoch: header.producer_epoch,
+        expected: expected.get(),
+        found: header.base_sequence,
+    })
+}
+
+#[cfg(test)]
+mod tests;
