@@ -91,7 +91,9 @@ impl Log {
             }
             if let Some(max) = segment.max_timestamp_below(disk, below)?
                 && max.offset >= self.log_start
-                && best.is_none_or(|(_, best): (&Segment, MaxTimestamp)| max.timestamp > best.timestamp)
+                && best.is_none_or(|(_, best): (&Segment, MaxTimestamp)| {
+                    max.timestamp > best.timestamp
+                })
             {
                 best = Some((segment, max));
             }
