@@ -33,9 +33,4 @@ impl Backoff {
         self.next = (self.next * 2).min(LONGEST);
         Ok(())
     }
-
-    /// When retries end.
-    pub(crate) const fn end(&self) -> Instant {
-        self.end
-    }
 }

@@ -152,7 +152,10 @@ impl Cluster {
     }
 
     fn lock_view(&self) -> MutexGuard<'_, Arc<ClusterView>> {
-        self.shared.view.lock().unwrap_or_else(PoisonError::into_inner)
+        self.shared
+            .view
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
     }
 
     /// What was last heard of the cluster.
@@ -237,8 +240,6 @@ impl Cluster {
         topics: Option<&[&str]>,
         create: bool,
     ) -> Result<Vec<TopicAnswer>, ClientError> {
-        let by_name = |name: &&'static str| *name;
-        let _ = by_name;
         let wanted = topics.map(|topics| {
             let topics = topics.iter().map(|name| MetadataRequestTopic {
                 name: Some(Cow::Borrowed(*name)),
@@ -271,7 +272,9 @@ impl Cluster {
         view.controller = answer.controller_id;
         let address = |host: &str, port: i32| format!("{host}:{port}");
         let brokers = answer.brokers.iter();
-        view.brokers = brokers.map(|one| (one.node_id, address(&one.host, one.port))).collect();
+        view.brokers = brokers
+            .map(|one| (one.node_id, address(&one.host, one.port)))
+            .collect();
         if is_all {
             view.topics.clear();
         }
@@ -372,7 +375,12 @@ impl Cluster {
         let answer = reply.read()?;
         let (code, message, host, port) = match answer.coordinators.first() {
             Some(one) => (one.error_code, &one.error_message, &one.host, one.port),
-            None => (answer.error_code, &answer.error_message, &answer.host, answer.port),
+            None => (
+                answer.error_code,
+                &answer.error_message,
+                &answer.host,
+                answer.port,
+            ),
         };
         let about = format!("group '{group}'");
         connection.check(ApiKey::FindCoordinator, &about, code, message.as_deref())?;

@@ -70,7 +70,9 @@ struct AwaitedState {
 
 impl Awaited {
     fn lock(&self) -> MutexGuard<'_, AwaitedState> {
-        self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+        self.0
+            .lock()
+            .unwrap_or_else(std::sync::PoisonError::into_inner)
     }
 
     fn close(&self, reason: String) {
@@ -131,7 +133,9 @@ impl Connection {
             .await
             .map_err(|_| failed("timed out".to_owned()))?
             .map_err(|error| failed(error.to_string()))?;
-        stream.set_nodelay(true).map_err(|error| failed(error.to_string()))?;
+        stream
+            .set_nodelay(true)
+            .map_err(|error| failed(error.to_string()))?;
         let (read, write) = stream.into_split();
         let (outgoing, to_write) = mpsc::channel(UNWRITTEN_MAX);
         let awaited = Arc::new(Awaited::default());
@@ -185,7 +189,9 @@ impl Connection {
             };
             let old = reply(0);
             let unsupported = ErrorCode::UnsupportedVersion.code();
-            let is_unsupported = old.read().is_ok_and(|answer| answer.error_code == unsupported);
+            let is_unsupported = old
+                .read()
+                .is_ok_and(|answer| answer.error_code == unsupported);
             if is_unsupported && version != 0 {
                 continue;
             }
@@ -215,7 +221,8 @@ impl Connection {
         &self,
         request: &R,
     ) -> Result<Reply<R>, ClientError> {
-        self.call_within(request, self.settings.request_timeout).await
+        self.call_within(request, self.settings.request_timeout)
+            .await
     }
 
     /// Sends a request and awaits its answer. After `timeout` the connection closes: later answers could not be told apart.
@@ -371,7 +378,10 @@ fn common_versions(answer: &ApiVersionsResponse<'_>) -> BTreeMap<ApiKey, RangeIn
         let api = ApiKey::from_i16(theirs.api_key)?;
         let ours = api.valid_versions();
         let lowest = theirs.min_version.max(*ours.start());
-        let highest = theirs.max_version.min(*ours.end()).min(highest_by_name(api));
+        let highest = theirs
+            .max_version
+            .min(*ours.end())
+            .min(highest_by_name(api));
         (lowest <= highest).then_some((api, lowest..=highest))
     });
     common.collect()
@@ -424,13 +434,17 @@ async fn read_answer(socket: &mut BufReader<OwnedReadHalf>) -> io::Result<Bytes>
         }
         length => length?,
     };
-    let length = usize::try_from(length).ok().filter(|length| *length <= ANSWER_BYTES_MAX);
+    let length = usize::try_from(length)
+        .ok()
+        .filter(|length| *length <= ANSWER_BYTES_MAX);
     let length = length.ok_or_else(|| io::Error::other("an answer's length is out of bounds"))?;
     // Grows as bytes come: a length alone reserves nothing.
     let mut frame = Vec::new();
     let read = socket.take(length as u64).read_to_end(&mut frame).await?;
     if read < length {
-        return Err(io::Error::other("the broker closed it in the middle of an answer"));
+        return Err(io::Error::other(
+            "the broker closed it in the middle of an answer",
+        ));
     }
     Ok(frame.into())
 }

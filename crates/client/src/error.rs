@@ -191,21 +191,23 @@ impl ClientError {
 
     /// Whether what we know of the cluster is out of date.
     pub(crate) fn wants_metadata(&self) -> bool {
-        matches!(self, Self::Connect { .. } | Self::Disconnected { .. } | Self::Timeout { .. })
-            || matches!(
-                self.code(),
-                Some(
-                    ErrorCode::NotLeaderOrFollower
-                        | ErrorCode::LeaderNotAvailable
-                        | ErrorCode::UnknownTopicOrPartition
-                        | ErrorCode::UnknownTopicId
-                        | ErrorCode::InconsistentTopicId
-                        | ErrorCode::FencedLeaderEpoch
-                        | ErrorCode::UnknownLeaderEpoch
-                        | ErrorCode::KafkaStorageError
-                        | ErrorCode::ReplicaNotAvailable
-                        | ErrorCode::NotController
-                )
+        matches!(
+            self,
+            Self::Connect { .. } | Self::Disconnected { .. } | Self::Timeout { .. }
+        ) || matches!(
+            self.code(),
+            Some(
+                ErrorCode::NotLeaderOrFollower
+                    | ErrorCode::LeaderNotAvailable
+                    | ErrorCode::UnknownTopicOrPartition
+                    | ErrorCode::UnknownTopicId
+                    | ErrorCode::InconsistentTopicId
+                    | ErrorCode::FencedLeaderEpoch
+                    | ErrorCode::UnknownLeaderEpoch
+                    | ErrorCode::KafkaStorageError
+                    | ErrorCode::ReplicaNotAvailable
+                    | ErrorCode::NotController
             )
+        )
     }
 }

@@ -1,2 +1,11 @@
 //! The Fanlog broker and its command line.
-fn main() {}
+//!
+//! In -> out: arguments -> one of `commands/`, one file each.   Read next: `commands/mod.rs`.
+
+mod commands;
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    commands::main()
+}

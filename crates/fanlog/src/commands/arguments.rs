@@ -1,0 +1,100 @@
+//! Flags that several commands share, and how their values are read.
+
+use super::output::Output;
+use clap::Args;
+use fanlog_client::{ClientConfig, ClientError, Cluster};
+use fanlog_model::TopicName;
+use std::time::Duration;
+
+/// How to reach the cluster, and how to print.
+#[derive(Clone, Debug, Args)]
+pub(super) struct Connect {
+    /// Brokers to ask first: host:port, several with commas
+    #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:9092")]
+    bootstrap: String,
+    /// How to print
+    #[arg(long, value_enum, default_value_t = Output::Table)]
+    pub(super) output: Output,
+}
+
+impl Connect {
+    /// Connects.
+    pub(super) async fn cluster(&self) -> Result<Cluster, ClientError> {
+        let bootstrap = self
+            .bootstrap
+            .split(',')
+            .map(|address| address.trim().to_owned());
+        let config = ClientConfig {
+            bootstrap: bootstrap.filter(|address| !address.is_empty()).collect(),
+            client_id: "fanlog-cli".to_owned(),
+            ..ClientConfig::default()
+        };
+        Cluster::connect(config).await
+    }
+}
+
+/// Reads a topic's name.
+pub(super) fn topic_name(text: &str) -> Result<TopicName, String> {
+    TopicName::new(text).map_err(|error| error.to_string())
+}
+
+/// Reads `name=value`.
+pub(super) fn name_and_value(text: &str) -> Result<(String, String), String> {
+    match text.split_once('=') {
+        Some((name, value)) if !name.is_empty() => Ok((name.to_owned(), value.to_owned())),
+        _ => Err("write it as name=value".to_owned()),
+    }
+}
+
+/// Reads a length of time: `500ms`, `30s`, `10m`, `6h`, `2d`.
+pub(super) fn duration(text: &str) -> Result<Duration, String> {
+    let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
+    let unit_ms = match &text[digits.len()..] {
+        "ms" => 1,
+        "s" => 1_000,
+        "m" => 60_000,
+        "h" => 3_600_000,
+        "d" => 86_400_000,
+        _ => return Err("write it with its unit: 500ms, 30s, 10m, 6h or 2d".to_owned()),
+    };
+    let number: u64 = digits
+        .parse()
+        .map_err(|_| format!("'{digits}' is not a number"))?;
+    let ms = number.checked_mul(unit_ms).ok_or("it is too long")?;
+    Ok(Duration::from_millis(ms))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_duration_has_a_unit() {
+        let check = |text: &str, ms: Option<u64>| {
+            let read = duration(text).ok();
+            assert_eq!(read, ms.map(Duration::from_millis), "{text}");
+        };
+        check("500ms", Some(500));
+        check("30s", Some(30_000));
+        check("10m", Some(600_000));
+        check("6h", Some(21_600_000));
+        check("2d", Some(172_800_000));
+        check("10", None);
+        check("s", None);
+        check("1w", None);
+        check("-1s", None);
+        check("99999999999999999999s", None);
+        check("18446744073709551615d", None);
+    }
+
+    #[test]
+    fn a_setting_has_a_name() {
+        assert_eq!(
+            name_and_value("a=b=c"),
+            Ok(("a".to_owned(), "b=c".to_owned()))
+        );
+        assert_eq!(name_and_value("a="), Ok(("a".to_owned(), String::new())));
+        assert!(name_and_value("=b").is_err());
+        assert!(name_and_value("a").is_err());
+    }
+}

@@ -1,0 +1,106 @@
+//! The commands, one file each, and what they have in common: flags, exit codes, the one line that says what went wrong.
+//!
+//! Exit codes: 0 done, 1 failed, 2 wrong usage.   Read next: `topic.rs`.
+
+mod arguments;
+mod consume;
+mod group;
+mod group_reset;
+mod output;
+mod produce;
+mod record_format;
+mod timestamps;
+mod topic;
+
+use clap::{Parser, Subcommand};
+use fanlog_client::ClientError;
+use std::process::ExitCode;
+
+/// A durable publish/subscribe broker that speaks the Kafka protocol, and its command line.
+#[derive(Debug, Parser)]
+#[command(name = "fanlog", version, propagate_version = true)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Create, list, describe, alter and delete topics
+    #[command(subcommand)]
+    Topic(topic::Command),
+    /// List and describe consumer groups, reset their offsets, delete them
+    #[command(subcommand)]
+    Group(group::Command),
+    /// Publish the lines of standard input, one record each
+    Produce(produce::Arguments),
+    /// Print the records of a topic
+    Consume(consume::Arguments),
+}
+
+/// Why a command did not do what it was asked for.
+#[derive(Debug)]
+enum Failure {
+    /// The command line makes no sense: exit code 2.
+    Usage(String),
+    /// It was tried and failed: exit code 1.
+    Failed(anyhow::Error),
+    /// Whoever read our output has stopped reading: we stop too, and all is well.
+    OutputClosed,
+}
+
+impl From<ClientError> for Failure {
+    fn from(error: ClientError) -> Self {
+        Self::Failed(error.into())
+    }
+}
+
+impl From<anyhow::Error> for Failure {
+    fn from(error: anyhow::Error) -> Self {
+        Self::Failed(error)
+    }
+}
+
+impl From<std::io::Error> for Failure {
+    fn from(error: std::io::Error) -> Self {
+        if error.kind() == std::io::ErrorKind::BrokenPipe {
+            Self::OutputClosed
+        } else {
+            Self::Failed(error.into())
+        }
+    }
+}
+
+/// Reads the command line and runs the command.
+pub(crate) fn main() -> ExitCode {
+    // A wrong flag ends here, with exit code 2.
+    let cli = Cli::parse();
+    match run(cli.command) {
+        Ok(()) | Err(Failure::OutputClosed) => ExitCode::SUCCESS,
+        Err(Failure::Failed(error)) => {
+            eprintln!("fanlog: {error:#}");
+            ExitCode::from(1)
+        }
+        Err(Failure::Usage(message)) => {
+            eprintln!("fanlog: {message}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+fn run(command: Command) -> Result<(), Failure> {
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build()?;
+    let done = runtime.block_on(async {
+        match command {
+            Command::Topic(command) => topic::run(command).await,
+            Command::Group(command) => group::run(command).await,
+            Command::Produce(arguments) => produce::run(arguments).await,
+            Command::Consume(arguments) => consume::run(arguments).await,
+        }
+    });
+    // A thread that reads a terminal would keep us from ending.
+    runtime.shutdown_background();
+    done
+}
