@@ -52,11 +52,12 @@ impl Faults {
     }
 
     pub(super) fn crash_after(&mut self, operations: u64) {
-        self.crash_at = Some(self.operations + operations);
+        self.crash_at = Some(self.operations.saturating_add(operations));
     }
 
     pub(super) fn fail_sync_after(&mut self, syncs: u64, failed: FailedSync) {
-        self.failing_syncs.insert(self.syncs + syncs, failed);
+        self.failing_syncs
+            .insert(self.syncs.saturating_add(syncs), failed);
     }
 
     pub(super) fn lift(&mut self) {

@@ -84,6 +84,15 @@ impl SimulatedDisk {
         self.state.lock().faults.crash_after(operations);
     }
 
+    /// Takes back what `crash_at`, `fail_sync` and `set_free_bytes` asked for, as far as it has not happened.
+    pub fn lift_faults(&self) {
+        let mut state = self.state.lock();
+        if !state.faults.is_crashed() {
+            state.faults.lift();
+            state.set_free_bytes(None);
+        }
+    }
+
     /// Whether the operation named in `crash_at` was reached.
     pub fn is_crashed(&self) -> bool {
         self.state.lock().faults.is_crashed()

@@ -206,6 +206,11 @@ impl Log {
         let io_error = open_error(&path);
         let disk = self.environment.disk.clone();
         self.read_past_the_page_cache().map_err(&io_error)?;
+        if !listing.has_mark {
+            // Nothing was ever durable here: the process may have been killed between creating the folder and syncing its name.
+            let parent = self.dir.parent().unwrap_or(Path::new(""));
+            disk.sync_dir(parent).map_err(&io_error)?;
+        }
         let mark = files::read_mark(&*disk, &self.dir).map_err(&io_error)?;
         self.load_snapshot(listing).map_err(&io_error)?;
         let snapshot = self.last_snapshot.unwrap_or(Offset::ZERO);
