@@ -56,3 +56,21 @@ impl Default for LogConfig {
         }
     }
 }
+
+/// What a segment has to know of the settings.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Layout {
+    /// The bytes of batches for each index entry.
+    pub(crate) index_interval_bytes: u32,
+    /// Whether offsets have no holes, as compaction leaves them.
+    pub(crate) is_dense: bool,
+}
+
+impl LogConfig {
+    pub(crate) fn layout(&self) -> Layout {
+        Layout {
+            index_interval_bytes: self.index_interval_bytes,
+            is_dense: !self.is_compacted,
+        }
+    }
+}

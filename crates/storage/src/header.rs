@@ -86,6 +86,10 @@ pub(crate) struct HeaderWalk<'a> {
     position: u64,
     /// Where the segment's bytes end.
     end: u64,
+    /// The offset that the next batch begins at, where it is known.
+    expected: Option<Offset>,
+    /// Whether offsets have no holes: the base offset lies outside the checksum, and only its neighbours tell when it is damaged.
+    is_dense: bool,
     buffer: Vec<u8>,
     buffer_at: u64,
 }
@@ -110,12 +114,20 @@ pub(crate) enum Step {
 }
 
 impl<'a> HeaderWalk<'a> {
-    /// A walk over `position..end`. A batch must begin at `position`.
-    pub(crate) fn new(file: &'a dyn DiskFile, position: u64, end: u64) -> Self {
+    /// A walk over `position..end`. A batch must begin at `position`, and hold `expected` first where that is known.
+    pub(crate) fn new(
+        file: &'a dyn DiskFile,
+        position: u64,
+        end: u64,
+        expected: Option<Offset>,
+        is_dense: bool,
+    ) -> Self {
         Self {
             file,
             position,
             end,
+            expected,
+            is_dense,
             buffer: Vec::new(),
             buffer_at: 0,
         }
@@ -124,6 +136,7 @@ impl<'a> HeaderWalk<'a> {
     /// Goes on at another batch.
     pub(crate) fn jump_to(&mut self, position: u64) {
         self.position = position;
+        self.expected = None;
     }
 
     /// Where the next batch begins.
@@ -143,11 +156,20 @@ impl<'a> HeaderWalk<'a> {
             return Ok(broken);
         }
         match BatchHeader::decode(self.header_bytes()?) {
-            Some(header) if header.bytes <= left => {
+            Some(header) if header.bytes <= left && self.follows(&header) => {
                 self.position += header.bytes;
+                self.expected = Some(header.next_offset());
                 Ok(Step::Batch { position, header })
             }
             _ => Ok(broken),
+        }
+    }
+
+    fn follows(&self, header: &BatchHeader) -> bool {
+        match self.expected {
+            Some(expected) if self.is_dense => header.base_offset == expected,
+            Some(expected) => header.base_offset >= expected,
+            None => true,
         }
     }
 

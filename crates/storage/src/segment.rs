@@ -6,6 +6,7 @@
 //! Invariants: an index only says where a walk may begin. What it says is checked against the batch found there, and an index that
 //! does not agree is built anew: a damaged index costs time and never an answer.   Read next: `sparse_index.rs`.
 
+use crate::config::Layout;
 use crate::formats::file_names::{self, LOG, OFFSET_INDEX, TIME_INDEX};
 use crate::formats::offset_index::OffsetEntry;
 use crate::formats::time_index::TimeEntry;
@@ -154,7 +155,7 @@ pub(crate) struct Segment {
     first_timestamp: Option<TimestampMs>,
     log: Mutex<Option<Arc<dyn DiskFile>>>,
     indexes: Mutex<Option<Indexes>>,
-    interval: u32,
+    layout: Layout,
 }
 
 impl Segment {
@@ -164,7 +165,7 @@ impl Segment {
         dir: &Arc<Path>,
         base_offset: Offset,
         now: TimestampMs,
-        interval: u32,
+        layout: Layout,
     ) -> io::Result<Self> {
         let path = dir.join(file_names::with_offset(base_offset, LOG));
         let file = disk.open(&path, OpenMode::CreateOrOpen)?;
@@ -173,7 +174,7 @@ impl Segment {
             let reason = format!("{} has bytes already", path.display());
             return Err(io::Error::new(io::ErrorKind::AlreadyExists, reason));
         }
-        let segment = Self::existing(dir, base_offset, 0, now, interval);
+        let segment = Self::existing(dir, base_offset, 0, now, layout);
         *segment.log.lock() = Some(file);
         *segment.indexes.lock() = Some(Indexes::empty(dir, base_offset));
         Ok(segment)
@@ -185,7 +186,7 @@ impl Segment {
         base_offset: Offset,
         size: u64,
         now: TimestampMs,
-        interval: u32,
+        layout: Layout,
     ) -> Self {
         Self {
             base_offset,
@@ -195,12 +196,12 @@ impl Segment {
             first_timestamp: None,
             log: Mutex::new(None),
             indexes: Mutex::new(None),
-            interval,
+            layout,
         }
     }
 
-    pub(crate) fn set_interval(&mut self, interval: u32) {
-        self.interval = interval;
+    pub(crate) fn set_layout(&mut self, layout: Layout) {
+        self.layout = layout;
     }
 
     pub(crate) fn log_path(&self) -> PathBuf {
@@ -230,7 +231,7 @@ impl Segment {
 
     /// Notes a batch that was written at the segment's end.
     pub(crate) fn note(&mut self, disk: &dyn Disk, header: &BatchHeader) {
-        let interval = self.interval;
+        let interval = self.layout.index_interval_bytes;
         let position = self.size;
         let indexes = self.indexes.get_mut();
         let indexes = indexes
@@ -249,7 +250,7 @@ impl Segment {
 
     /// Notes a batch that was found where `size` counts it already.
     pub(crate) fn note_found(&mut self, position: u64, header: &BatchHeader) {
-        let interval = self.interval;
+        let interval = self.layout.index_interval_bytes;
         let indexes = self.indexes.get_mut();
         let indexes = indexes
             .as_mut()
@@ -346,7 +347,7 @@ impl Segment {
     ) -> Result<Option<TimestampMs>, SegmentError> {
         if self.first_timestamp.is_none() && self.size > 0 {
             let file = self.log_file(disk)?;
-            let mut walk = HeaderWalk::new(&*file, 0, self.size);
+            let mut walk = self.walk(&*file, 0);
             if let Step::Batch { header, .. } = self.checked(walk.step()?)? {
                 self.first_timestamp = Some(header.max_timestamp);
             }
@@ -434,13 +435,29 @@ impl Segment {
         tracing::warn!(segment = %self.log_path().display(), "index is missing or damaged: it is built anew from the batches");
         let mut indexes = Indexes::empty(&self.dir, self.base_offset);
         let file = self.log_file(disk)?;
-        let mut walk = HeaderWalk::new(&*file, 0, self.size);
+        let mut walk = self.walk(&*file, 0);
         while let Step::Batch { position, header } = self.checked(walk.step()?)? {
-            indexes.note(position, &header, self.interval);
+            indexes.note(position, &header, self.layout.index_interval_bytes);
         }
         indexes.push_max_timestamp();
         let _ = indexes.flush(disk);
         Ok(indexes)
+    }
+
+    /// A walk from a batch on. Behind an index entry the first offset is only known once it has been read.
+    pub(crate) fn walk<'a>(&self, file: &'a dyn DiskFile, position: u64) -> HeaderWalk<'a> {
+        let expected = (position == 0).then_some(self.base_offset);
+        self.walk_from(file, position, expected)
+    }
+
+    /// A walk from the batch that begins at `expected` on.
+    pub(crate) fn walk_from<'a>(
+        &self,
+        file: &'a dyn DiskFile,
+        position: u64,
+        expected: Option<Offset>,
+    ) -> HeaderWalk<'a> {
+        HeaderWalk::new(file, position, self.size, expected, self.layout.is_dense)
     }
 
     /// A step that must not be broken.
@@ -472,15 +489,16 @@ impl Segment {
             .then_some(position))
     }
 
-    /// Whether a batch begins at `position` that begins at `offset` or before, as an index entry says.
+    /// Whether a batch begins at `position` that ends at `offset`, as an index entry says; or before, as an entry of Kafka's may say
+    /// that is about several batches.
     fn agrees(&self, disk: &dyn Disk, offset: Offset, position: u64) -> Result<bool, SegmentError> {
         if position >= self.size {
             return Ok(false);
         }
         let file = self.log_file(disk)?;
-        let step = HeaderWalk::new(&*file, position, self.size).step()?;
+        let step = self.walk(&*file, position).step()?;
         Ok(matches!(step, Step::Batch { header, .. }
-            if header.base_offset >= self.base_offset && header.base_offset <= offset))
+            if header.base_offset >= self.base_offset && header.last_offset <= offset))
     }
 
     fn find_with(
@@ -491,7 +509,7 @@ impl Segment {
     ) -> Result<Option<Located>, SegmentError> {
         let start = self.start_for(disk, indexes, offset)?.unwrap_or(0);
         let file = self.log_file(disk)?;
-        let mut walk = HeaderWalk::new(&*file, start, self.size);
+        let mut walk = self.walk(&*file, start);
         while let Step::Batch { position, header } = self.checked(walk.step()?)? {
             if header.last_offset >= offset {
                 return Ok(Some(Located { position, header }));
@@ -565,7 +583,7 @@ impl Segment {
             max => return Ok(max),
         }
         let file = self.log_file(disk)?;
-        let mut walk = HeaderWalk::new(&*file, 0, self.size);
+        let mut walk = self.walk(&*file, 0);
         let mut max: Option<MaxTimestamp> = None;
         while let Step::Batch { header, .. } = self.checked(walk.step()?)? {
             if header.last_offset >= below {

@@ -3,6 +3,8 @@
 use bytes::Bytes;
 use fanlog_environment::DiskFile;
 use fanlog_model::{LeaderEpoch, Offset, ProducerEpoch, ProducerId, TimestampMs};
+use fanlog_protocol::records::BatchView;
+use std::io;
 use std::sync::Arc;
 
 /// How a log is opened.
@@ -60,6 +62,9 @@ pub struct FileSlice {
     pub position: u64,
     /// How long it is.
     pub length: usize,
+    /// Where the first batch begins, and whether the others follow without holes.
+    pub(crate) first_offset: Offset,
+    pub(crate) is_dense: bool,
 }
 
 /// What a read found: where whole batches lie. Reading the bytes needs no lock on the log.
@@ -84,19 +89,27 @@ impl ReadPlan {
     /// # Errors
     /// The disk refuses; `InvalidData` where a batch is damaged, so that no consumer is handed it; `UnexpectedEof` where the log was
     /// truncated meanwhile.
-    pub fn read(&self) -> std::io::Result<Vec<Bytes>> {
+    pub fn read(&self) -> io::Result<Vec<Bytes>> {
         self.slices.iter().map(read_slice).collect()
     }
 }
 
-fn read_slice(slice: &FileSlice) -> std::io::Result<Bytes> {
-    use fanlog_protocol::records::BatchView;
+fn read_slice(slice: &FileSlice) -> io::Result<Bytes> {
     let mut bytes = vec![0; slice.length];
     slice.file.read_exact_at(&mut bytes, slice.position)?;
+    let mut expected = slice.first_offset;
     for batch in BatchView::parse_all(&bytes) {
-        batch
-            .and_then(|batch| batch.check_crc())
-            .map_err(|error| std::io::Error::new(std::io::ErrorKind::InvalidData, error))?;
+        let damaged = |error| io::Error::new(io::ErrorKind::InvalidData, error);
+        let batch = batch.map_err(damaged)?;
+        batch.check_crc().map_err(damaged)?;
+        // The offset lies outside the checksum.
+        let base_offset = batch.base_offset();
+        if base_offset < expected || (slice.is_dense && base_offset > expected) {
+            let message =
+                format!("a record batch has offset {base_offset} where {expected} is due");
+            return Err(io::Error::new(io::ErrorKind::InvalidData, message));
+        }
+        expected = batch.next_offset();
     }
     Ok(bytes.into())
 }

@@ -70,6 +70,10 @@ impl Log {
                 disk.remove_file(&self.dir.join(&*name))?;
             }
         }
+        if end < self.log_start {
+            // The log starts within the batch that is cut: what was deleted of it goes with it.
+            self.save_log_start(end)?;
+        }
         self.mark = None;
         files::save_mark(&*disk, &self.dir, end.min(self.durable))?;
         disk.sync_dir(&self.dir)?;

@@ -2,7 +2,7 @@
 
 use super::Log;
 use crate::error::ReadError;
-use crate::header::{BatchHeader, HeaderWalk, Step};
+use crate::header::{BatchHeader, Step};
 use crate::segment::{Located, MaxTimestamp, Segment, SegmentError};
 use crate::types::TimestampOffset;
 use fanlog_environment::DiskFile;
@@ -51,7 +51,7 @@ impl Log {
             return Ok(None);
         };
         let file = segment.log_file(disk)?;
-        let mut walk = HeaderWalk::new(&*file, start.position, segment.size);
+        let mut walk = segment.walk_from(&*file, start.position, Some(start.header.base_offset));
         while let Step::Batch { position, header } = segment.checked(walk.step()?)? {
             if header.base_offset >= below {
                 break;

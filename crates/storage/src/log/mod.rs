@@ -100,7 +100,7 @@ impl Log {
     /// Takes other settings from now on.
     pub fn update_config(&mut self, config: LogConfig) {
         for segment in &mut self.segments {
-            segment.set_interval(config.index_interval_bytes);
+            segment.set_layout(config.layout());
         }
         self.config = config;
     }

@@ -2,7 +2,7 @@
 
 use super::Log;
 use crate::error::ReadError;
-use crate::header::{HeaderWalk, Step};
+use crate::header::Step;
 use crate::segment::{Located, Segment, SegmentError};
 use crate::types::{FileSlice, ReadLimit, ReadPlan};
 use fanlog_model::Offset;
@@ -79,7 +79,7 @@ impl Log {
         let end_max = start.saturating_add(max_bytes);
         let mut end = start + first.header.bytes;
         let mut next_offset = first.header.next_offset();
-        let mut walk = HeaderWalk::new(&*file, end, segment.size);
+        let mut walk = segment.walk_from(&*file, end, Some(next_offset));
         // The index leads over most of what is wanted; the batches between its last entry and the limit are walked.
         if let Some(boundary) = segment.boundary(self.disk(), end, end_max, below)? {
             walk.jump_to(boundary);
@@ -104,6 +104,8 @@ impl Log {
             file,
             position: start,
             length: usize::try_from(end - start).expect("a segment is smaller than 2 GiB"),
+            first_offset: first.header.base_offset,
+            is_dense: !self.config.is_compacted,
         });
         Ok(())
     }

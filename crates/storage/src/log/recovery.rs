@@ -10,7 +10,7 @@ use super::{Log, files, open_error, retention};
 use crate::config::LogConfig;
 use crate::error::OpenLogError;
 use crate::formats::file_names::{self, LOG, PRODUCER_SNAPSHOT};
-use crate::header::{HeaderWalk, Step};
+use crate::header::{BatchHeader, Step};
 use crate::leader_epochs::LeaderEpochs;
 use crate::producer_state::ProducerState;
 use crate::segment::{Segment, SegmentError};
@@ -103,11 +103,11 @@ impl Log {
             &dir.join(file_names::LOG_START_OFFSET_CHECKPOINT),
         ))?;
         let now = environment.clock.wall_ms();
-        let interval = config.index_interval_bytes;
+        let layout = config.layout();
         let mut segments: Vec<Segment> = listing
             .segments
             .iter()
-            .map(|(base_offset, size)| Segment::existing(&dir, *base_offset, *size, now, interval))
+            .map(|(base_offset, size)| Segment::existing(&dir, *base_offset, *size, now, layout))
             .collect();
         check_sizes(&segments)?;
         let mut log_start = saved_start.unwrap_or(Offset::ZERO);
@@ -116,7 +116,7 @@ impl Log {
             if listing.has_mark || saved_start.is_some() || !listing.snapshots.is_empty() {
                 return Err(missing(&dir, log_start, "the segment files are missing"));
             }
-            let first = Segment::create(disk, &dir, Offset::ZERO, now, interval);
+            let first = Segment::create(disk, &dir, Offset::ZERO, now, layout);
             segments.push(first.map_err(&io_error)?);
             disk.sync_dir(&dir).map_err(&io_error)?;
         }
@@ -205,6 +205,11 @@ impl Log {
         let path = self.active().log_path();
         let io_error = open_error(&path);
         let disk = self.environment.disk.clone();
+        if !listing.has_mark {
+            // The process that created the folder may have ended before its name was durable.
+            let parent = self.dir.parent().unwrap_or(Path::new(""));
+            disk.sync_dir(parent).map_err(&io_error)?;
+        }
         self.read_past_the_page_cache().map_err(&io_error)?;
         if !listing.has_mark {
             // Nothing was ever durable here: the process may have been killed between creating the folder and syncing its name.
@@ -352,10 +357,10 @@ impl Log {
     fn walk_sealed(
         &self,
         segment: &Segment,
-        mut note: impl FnMut(&crate::header::BatchHeader),
+        mut note: impl FnMut(&BatchHeader),
     ) -> Result<(), SegmentError> {
         let file = segment.log_file(self.disk())?;
-        let mut walk = HeaderWalk::new(&*file, 0, segment.size);
+        let mut walk = segment.walk(&*file, 0);
         while let Step::Batch { header, .. } = segment.checked(walk.step()?)? {
             note(&header);
         }

@@ -104,8 +104,8 @@ impl Log {
                 RollError::Failed(self.fail(what, &error))
             }
         })?;
-        let interval = self.config.index_interval_bytes;
-        let segment = Segment::create(self.disk(), &self.dir, self.log_end, now, interval)
+        let layout = self.config.layout();
+        let segment = Segment::create(self.disk(), &self.dir, self.log_end, now, layout)
             .map_err(RollError::Io)?;
         self.dir_changes += 1;
         let sealed = self.active().base_offset;

@@ -6,7 +6,7 @@
 
 use super::Log;
 use crate::error::OpenLogError;
-use crate::header::{BatchHeader, HeaderWalk, Step, check_crc};
+use crate::header::{BatchHeader, Step, check_crc};
 use fanlog_environment::DiskFile;
 use fanlog_model::Offset;
 use fanlog_protocol::records::HEADER_BYTES;
@@ -44,10 +44,8 @@ impl Log {
         let disk = self.environment.disk.clone();
         let file = self.active().log_file(&*disk)?;
         let base_offset = self.active().base_offset;
-        let mut headers = HeaderWalk::new(&*file, walk.position, self.active().size);
+        let mut headers = self.active().walk(&*file, walk.position);
         let mut end = base_offset;
-        // Behind an index entry the first offset is not known before it is read; and compaction leaves holes.
-        let mut may_jump = walk.position > 0;
         loop {
             let (position, header) = match headers.step()? {
                 Step::Batch { position, header } => (position, header),
@@ -59,15 +57,11 @@ impl Log {
                 }
                 Step::Broken { position } => return Ok(broken(end, position)),
             };
-            let follows = header.base_offset == end
-                || (header.base_offset > end && (may_jump || self.config.is_compacted));
             let is_near = header.last_offset.get() - base_offset.get() <= i64::from(i32::MAX);
-            let is_good =
-                follows && is_near && (!walk.checks_crc || check_crc(&*file, position, &header)?);
+            let is_good = is_near && (!walk.checks_crc || check_crc(&*file, position, &header)?);
             if !is_good {
                 return Ok(broken(end, position));
             }
-            may_jump = false;
             self.note_found(position, &header, walk.notes_from);
             end = header.next_offset();
         }

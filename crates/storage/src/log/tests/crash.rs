@@ -1,1 +1,262 @@
+//! A script on a log is cut off after each of its disk operations, by a power cut or by `kill -9`; what was promised must hold.
+
 use super::*;
+use fanlog_environment::simulated::FailedSync;
+
+/// What the outside was told, and what it tried.
+#[derive(Default)]
+struct Promises {
+    /// Every value appended, by offset; a later one replaces an earlier one at the same offset, which nobody saw.
+    tried: Vec<String>,
+    /// All below was acknowledged, and seen by consumers.
+    durable: i64,
+    /// All below was deleted, and answered as such.
+    start: i64,
+    run: u32,
+}
+
+impl Promises {
+    fn append(&mut self, log: &mut Log) -> Result<(), ()> {
+        let at = log.log_end_offset().get();
+        let length = [3, 40, 700][usize::try_from(at % 3).unwrap()];
+        let value = format!("run {} offset {at} {}", self.run, "x".repeat(length));
+        self.tried.truncate(usize::try_from(at).unwrap());
+        self.tried.push(value.clone());
+        let sequence = i32::try_from(at).unwrap();
+        let (id, epoch) = (ProducerId(7), ProducerEpoch(0));
+        let builder = builder(Compression::None, &[(at, &value)]);
+        let bytes = builder
+            .producer(id, epoch, BaseSequence(sequence))
+            .build()
+            .unwrap();
+        send(log, bytes).map(|_| ()).map_err(|_| ())
+    }
+
+    fn sync(&mut self, log: &mut Log) -> Result<(), ()> {
+        let durable = sync(log).map_err(|_| ())?;
+        assert!(durable.get() >= self.durable, "the high watermark falls");
+        self.durable = durable.get();
+        Ok(())
+    }
+
+    fn check(&self, log: &Log) {
+        let (start, end) = (log.log_start_offset(), log.log_end_offset());
+        assert!(
+            end.get() >= self.durable,
+            "{} was acknowledged, the log ends at {end}",
+            self.durable
+        );
+        assert!(start.get() >= self.start && start <= end);
+        assert_eq!(log.durable_offset(), end, "what a restart finds is durable");
+        let records = read_all(log, start, end);
+        assert_eq!(records.len() as i64, end.get() - start.get());
+        for (offset, value) in records {
+            assert_eq!(value, self.tried[usize::try_from(offset).unwrap()]);
+        }
+        if end > Offset(0) && end > start {
+            let last = NOW.get() + end.get() - 1;
+            let found = log
+                .offset_for_timestamp(TimestampMs(last), end)
+                .unwrap()
+                .unwrap();
+            assert_eq!(found.offset.get(), end.get() - 1);
+            let producer = log.active_producers()[0];
+            assert_eq!(i64::from(producer.last_sequence), end.get() - 1);
+        }
+    }
+
+    /// Everything that a log does, in a small space. Ends at the first error.
+    fn script(&mut self, fixture: &Fixture) -> Result<(), ()> {
+        let mut log = fixture.try_create(&tiny()).map_err(|_| ())?;
+        for round in 0..4 {
+            for _ in 0..3 {
+                self.append(&mut log)?;
+            }
+            self.sync(&mut log)?;
+            self.append(&mut log)?;
+            if round == 1 {
+                let start = log
+                    .delete_records_before(Offset(self.durable))
+                    .map_err(|_| ())?;
+                self.start = start.get();
+            }
+        }
+        log.close().map_err(|_| ())?;
+        self.durable = self.tried.len() as i64;
+        let mut log = fixture.try_open(&tiny(), true, 1).map_err(|_| ())?;
+        self.append(&mut log)?;
+        self.sync(&mut log)?;
+        let retained = log.apply_retention(NOW).map_err(|_| ())?;
+        self.start = self.start.max(retained.log_start_offset.get());
+        self.append(&mut log)
+    }
+
+    /// A start after the crash, some life, another power cut, another start.
+    fn check_restart(&mut self, fixture: &Fixture, seed: u64) {
+        let dir = Path::new(DIR);
+        if !Log::exists(&fixture.environment, dir).unwrap() {
+            assert_eq!(self.durable, 0);
+            fixture.create(&tiny());
+        }
+        for epoch in 2..4 {
+            let mut log = fixture.open(&tiny(), epoch);
+            self.check(&log);
+            self.durable = log.log_end_offset().get();
+            self.start = log.log_start_offset().get();
+            self.run += 1;
+            for _ in 0..2 {
+                self.append(&mut log).unwrap();
+            }
+            self.sync(&mut log).unwrap();
+            self.append(&mut log).unwrap();
+            drop(log);
+            fixture.disk.crash(seed + 1000);
+        }
+    }
+}
+
+/// Segments of three batches or so; snapshots in between.
+fn tiny() -> LogConfig {
+    LogConfig {
+        segment_bytes: 1500,
+        retention_bytes: 2000,
+        index_interval_bytes: 1,
+        ..LogConfig::default()
+    }
+}
+
+fn for_each_operation(mut ends: impl FnMut(&Fixture, u64) -> Vec<SimulatedDisk>) -> u64 {
+    for operation in 0.. {
+        let fixture = Fixture::on(SimulatedDisk::new(operation));
+        let mut promises = Promises::default();
+        fixture.disk.crash_at(operation);
+        let finished = promises.script(&fixture).is_ok();
+        assert_eq!(finished, !fixture.disk.is_crashed());
+        if finished {
+            return operation;
+        }
+        for (seed, disk) in ends(&fixture, operation).into_iter().enumerate() {
+            let mut promises = Promises {
+                tried: promises.tried.clone(),
+                ..promises
+            };
+            promises.check_restart(&Fixture::on(disk), seed as u64);
+        }
+    }
+    unreachable!("the script ends")
+}
+
+#[test]
+fn a_power_cut_after_any_operation_loses_nothing_promised() {
+    let count = for_each_operation(|fixture, operation| {
+        let crashed = |seed| {
+            let disk = fixture.disk.fork();
+            disk.crash(operation * 100 + seed);
+            disk
+        };
+        (0..6).map(crashed).collect()
+    });
+    assert!(count > 100, "the script has {count} operations");
+}
+
+#[test]
+fn a_kill_after_any_operation_loses_nothing_promised() {
+    for_each_operation(|fixture, _| {
+        let disk = fixture.disk.fork();
+        disk.restart();
+        vec![disk]
+    });
+}
+
+#[test]
+fn after_any_failed_sync_nothing_is_acknowledged_and_a_restart_reads_past_the_page_cache() {
+    for failing in 0.. {
+        let fixture = Fixture::on(SimulatedDisk::new(failing));
+        let mut promises = Promises::default();
+        fixture.disk.fail_sync(failing, FailedSync::PagesDropped);
+        if promises.script(&fixture).is_ok() {
+            assert!(failing > 20, "the script has {failing} syncs");
+            return;
+        }
+        for disk in [fixture.disk.fork(), fixture.disk.fork()] {
+            // The process ends, and the page cache shows what the disk never got.
+            disk.restart();
+            let mut promises = Promises {
+                tried: promises.tried.clone(),
+                ..promises
+            };
+            promises.check_restart(&Fixture::on(disk), failing);
+        }
+    }
+}
+
+#[test]
+fn a_log_that_failed_to_sync_stays_stopped() {
+    let fixture = Fixture::new();
+    let mut log = fixture.create(&small());
+    put(&mut log, "a");
+    sync(&mut log).unwrap();
+    put(&mut log, "b");
+    fixture.disk.fail_sync(0, FailedSync::PagesDropped);
+    sync(&mut log).unwrap_err();
+    assert!(log.begin_sync().is_none());
+    assert!(matches!(
+        send(&mut log, batch(&[(0, "c")])),
+        Err(AppendError::Failed(_))
+    ));
+    assert!(log.delete_records_before(Offset(1)).is_err());
+    assert_eq!(log.durable_offset(), Offset(1));
+    assert_eq!(read_all(&log, Offset(0), Offset(1)).len(), 1, "reads go on");
+    assert!(log.failure().is_some());
+    assert!(log.close().is_err());
+    fixture.disk.restart();
+    let log = fixture.open_clean(&small(), 1);
+    assert_eq!(
+        log.log_end_offset(),
+        Offset(1),
+        "b is in the page cache only"
+    );
+}
+
+#[test]
+fn whatever_a_power_cut_leaves_of_an_unsynced_tail_is_cut_to_whole_batches() {
+    let fixture = Fixture::new();
+    let mut log = fixture.create(&LogConfig::default());
+    let mut promises = Promises::default();
+    for _ in 0..5 {
+        promises.append(&mut log).unwrap();
+    }
+    promises.sync(&mut log).unwrap();
+    for _ in 0..30 {
+        promises.append(&mut log).unwrap();
+    }
+    let mut ends = std::collections::BTreeSet::new();
+    for seed in 0..500 {
+        let disk = fixture.disk.fork();
+        disk.crash(seed);
+        let fixture = Fixture::on(disk);
+        let log = fixture.open(&LogConfig::default(), 1);
+        promises.check(&log);
+        ends.insert(log.log_end_offset());
+    }
+    assert!(ends.len() > 5, "{ends:?}");
+}
+
+#[test]
+fn a_sync_covers_what_was_appended_before_it_began() {
+    let fixture = Fixture::new();
+    let mut log = fixture.create(&small());
+    put(&mut log, "a");
+    let ticket = log.begin_sync().unwrap();
+    assert_eq!(ticket.end_offset(), Offset(1));
+    // The log rolls while the sync runs.
+    for i in 0..60 {
+        put(&mut log, &format!("more {i}"));
+    }
+    assert!(log.segment_count() > 1);
+    let result = ticket.run();
+    assert_eq!(log.finish_sync(ticket, result).unwrap(), Offset(1));
+    assert_eq!(sync(&mut log).unwrap(), Offset(61));
+    fixture.disk.crash(9);
+    assert_eq!(fixture.open(&small(), 1).log_end_offset(), Offset(61));
+}
