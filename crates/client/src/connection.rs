@@ -462,3 +462,7 @@ fn hand_over(frame: Bytes, awaited: &Awaited) -> Result<(), String> {
         _ => Err("an answer came that nothing was asked for".to_owned()),
     }
 }
+
+#[cfg(test)]
+#[path = "connection_tests.rs"]
+mod tests;
