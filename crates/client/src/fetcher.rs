@@ -88,7 +88,7 @@ pub struct ConsumedRecord {
     pub key: Option<Bytes>,
     /// Its value, if any.
     pub value: Option<Bytes>,
-    /// Its headers, in order.
+    /// Its headers, in order. What is not text in a name is shown as U+FFFD.
     pub headers: Vec<(String, Option<Bytes>)>,
 }
 
@@ -433,7 +433,10 @@ fn consumed(
     record: &RecordView<'_>,
 ) -> ConsumedRecord {
     let headers = record.headers();
-    let headers = headers.map(|(key, value)| (key.to_owned(), value.map(Bytes::copy_from_slice)));
+    let headers = headers.map(|(key, value)| {
+        let key = String::from_utf8_lossy(key).into_owned();
+        (key, value.map(Bytes::copy_from_slice))
+    });
     ConsumedRecord {
         partition: partition.clone(),
         offset: batch.offset_of(record.offset_delta),

@@ -14,6 +14,7 @@ mod topic;
 
 use clap::{Parser, Subcommand};
 use fanlog_client::ClientError;
+use fanlog_protocol::ErrorCode;
 use std::process::ExitCode;
 
 /// A durable publish/subscribe broker that speaks the Kafka protocol, and its command line.
@@ -78,7 +79,9 @@ pub(crate) fn main() -> ExitCode {
     match run(cli.command) {
         Ok(()) | Err(Failure::OutputClosed) => ExitCode::SUCCESS,
         Err(Failure::Failed(error)) => {
-            eprintln!("fanlog: {error:#}");
+            let hint = error.downcast_ref().and_then(hint);
+            let hint = hint.map(|hint| format!("; {hint}")).unwrap_or_default();
+            eprintln!("fanlog: {error:#}{hint}");
             ExitCode::from(1)
         }
         Err(Failure::Usage(message)) => {
@@ -86,6 +89,32 @@ pub(crate) fn main() -> ExitCode {
             ExitCode::from(2)
         }
     }
+}
+
+/// What to do about an error that a broker has answered with.
+fn hint(error: &ClientError) -> Option<&'static str> {
+    let hint = match error.code()? {
+        ErrorCode::UnknownTopicOrPartition => {
+            "see `fanlog topic list`, or create it with `fanlog topic create`"
+        }
+        ErrorCode::TopicAlreadyExists => "add --if-not-exists to accept that",
+        ErrorCode::GroupIdNotFound => "see `fanlog group list`",
+        ErrorCode::NonEmptyGroup => "stop its consumers first",
+        ErrorCode::OffsetOutOfRange => {
+            "see `fanlog topic describe` for the offsets there are, or use --from-beginning"
+        }
+        ErrorCode::MessageTooLarge => {
+            "send smaller records, or raise the topic's max.message.bytes with `fanlog topic alter`"
+        }
+        ErrorCode::InvalidConfig => {
+            "see `fanlog topic describe --all-configs` for the settings there are"
+        }
+        ErrorCode::InvalidReplicationFactor => {
+            "leave --replication-factor out to get the broker's own"
+        }
+        _ => return None,
+    };
+    Some(hint)
 }
 
 fn run(command: Command) -> Result<(), Failure> {

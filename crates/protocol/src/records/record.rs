@@ -77,14 +77,14 @@ impl<'a> RecordView<'a> {
     }
 }
 
-/// Walks the headers of a record: key and value.
+/// Walks the headers of a record: key and value. A key is text by agreement, but brokers of Kafka take any bytes, and so do we.
 pub struct HeaderIter<'a> {
     cursor: Cursor<'a>,
     left: i32,
 }
 
 impl<'a> Iterator for HeaderIter<'a> {
-    type Item = (&'a str, Option<&'a [u8]>);
+    type Item = (&'a [u8], Option<&'a [u8]>);
 
     fn next(&mut self) -> Option<Self::Item> {
         if self.left == 0 {
@@ -200,9 +200,8 @@ fn nullable<'a>(cursor: &mut Cursor<'a>) -> Option<Option<&'a [u8]>> {
     }
 }
 
-fn header<'a>(cursor: &mut Cursor<'a>) -> Result<(&'a str, Option<&'a [u8]>), &'static str> {
+fn header<'a>(cursor: &mut Cursor<'a>) -> Result<(&'a [u8], Option<&'a [u8]>), &'static str> {
     let key = nullable(cursor).flatten().ok_or("header key")?;
-    let key = std::str::from_utf8(key).map_err(|_| "header key")?;
     let value = nullable(cursor).ok_or("header value length")?;
     Ok((key, value))
 }

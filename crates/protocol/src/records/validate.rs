@@ -6,8 +6,9 @@
 //! In -> out: a batch and the topic's rules -> [`Validated`], or the reason for refusing it.
 //! Invariants: LOG-3, LOG-4.
 //!
-//! The rules are Apache Kafka 4.4's, two of them stricter: offset deltas run 0, 1, 2, ... (LOG-3 rests on it), and a client's claim of
-//! log append time is always refused.
+//! The rules are Apache Kafka 4.4's, tried on it, two of them stricter: offset deltas run 0, 1, 2, ... (LOG-3 rests on it; Kafka takes any),
+//! and a client's claim of log append time is always refused (Kafka drops the claim where the topic keeps create time). That a produce
+//! request holds exactly one batch per partition is for the listener to check.
 
 use super::batch::{BatchError, BatchView, TimestampType};
 use super::compression::Decompressor;
