@@ -54,8 +54,16 @@ pub(crate) struct Connection {
 struct Outgoing {
     slices: Vec<Bytes>,
     correlation: i32,
-    /// `None` for a request that is not answered (Produce with `acks` 0).
-    reply: Option<oneshot::Sender<Bytes>>,
+    reply: ReplyTo,
+}
+
+/// Who waits for what.
+#[derive(Debug)]
+enum ReplyTo {
+    /// For the answer.
+    Answered(oneshot::Sender<Bytes>),
+    /// For the request to be written: it is not answered (Produce with `acks` 0).
+    Written(oneshot::Sender<()>),
 }
 
 /// The calls that were written and are not answered, in order; or why no answer will come.
@@ -252,15 +260,21 @@ impl Connection {
         })
     }
 
-    /// Sends a request that is not answered.
+    /// Sends a request that is not answered: waits until it is written.
     pub(crate) async fn send_unanswered<'q, R: Request<'q>>(
         &self,
         request: &R,
     ) -> Result<(), ClientError> {
         let version = self.version(R::KEY)?;
-        let outgoing = self.frame(request, version, None)?;
-        let sent = self.outgoing.send(outgoing).await;
-        sent.map_err(|_| self.disconnected(R::KEY))
+        let (written, is_written) = oneshot::channel();
+        let outgoing = self.frame(request, version, ReplyTo::Written(written))?;
+        let sending = async {
+            let sent = self.outgoing.send(outgoing).await;
+            sent.map_err(|_| self.disconnected(R::KEY))?;
+            is_written.await.map_err(|_| self.disconnected(R::KEY))
+        };
+        self.within(R::KEY, self.settings.request_timeout, sending)
+            .await
     }
 
     async fn exchange<'q, R: Request<'q>>(
@@ -270,19 +284,28 @@ impl Connection {
         timeout: Duration,
     ) -> Result<Bytes, ClientError> {
         let (reply, answer) = oneshot::channel();
-        let outgoing = self.frame(request, version, Some(reply))?;
+        let outgoing = self.frame(request, version, ReplyTo::Answered(reply))?;
         let exchange = async {
             let sent = self.outgoing.send(outgoing).await;
             sent.map_err(|_| self.disconnected(R::KEY))?;
             answer.await.map_err(|_| self.disconnected(R::KEY))
         };
+        self.within(R::KEY, timeout, exchange).await
+    }
+
+    async fn within<T>(
+        &self,
+        api: ApiKey,
+        timeout: Duration,
+        exchange: impl Future<Output = Result<T, ClientError>>,
+    ) -> Result<T, ClientError> {
         match tokio::time::timeout(timeout, exchange).await {
             Ok(result) => result,
             Err(_) => {
                 self.close("a request timed out");
                 Err(ClientError::Timeout {
                     broker: self.broker.to_string(),
-                    api: R::KEY,
+                    api,
                     timeout_ms: u64::try_from(timeout.as_millis()).unwrap_or(u64::MAX),
                 })
             }
@@ -293,7 +316,7 @@ impl Connection {
         &self,
         request: &R,
         version: i16,
-        reply: Option<oneshot::Sender<Bytes>>,
+        reply: ReplyTo,
     ) -> Result<Outgoing, ClientError> {
         let correlation = self.correlation.fetch_add(1, Ordering::Relaxed);
         let header = RequestHeader {
@@ -393,15 +416,23 @@ async fn write_requests(
     awaited: Arc<Awaited>,
 ) {
     while let Some(request) = requests.recv().await {
-        if let Some(reply) = request.reply {
-            let mut state = awaited.lock();
-            if state.closed.is_some() {
-                return;
+        let written = match request.reply {
+            ReplyTo::Written(written) => Some(written),
+            ReplyTo::Answered(reply) => {
+                let mut state = awaited.lock();
+                if state.closed.is_some() {
+                    return;
+                }
+                state.calls.push_back((request.correlation, reply));
+                None
             }
-            state.calls.push_back((request.correlation, reply));
-        }
+        };
         if let Err(error) = write_slices(&mut socket, &request.slices).await {
             return awaited.close(error.to_string());
+        }
+        if let Some(written) = written {
+            // Whoever sent it may have stopped waiting.
+            let _ = written.send(());
         }
     }
 }

@@ -189,6 +189,19 @@ impl ClientError {
         }
     }
 
+    /// Whether a commit was refused because the group is being, or has been, dealt out anew: what was not committed is read again.
+    pub fn is_rebalance(&self) -> bool {
+        matches!(
+            self.code(),
+            Some(
+                ErrorCode::RebalanceInProgress
+                    | ErrorCode::IllegalGeneration
+                    | ErrorCode::UnknownMemberId
+                    | ErrorCode::FencedInstanceId
+            )
+        )
+    }
+
     /// Whether what we know of the cluster is out of date.
     pub(crate) fn wants_metadata(&self) -> bool {
         matches!(

@@ -15,6 +15,7 @@ mod group;
 mod offsets;
 mod partitioner;
 mod producer;
+mod timestamp_at;
 
 pub use admin::{
     Admin, Committed, ConfigChange, ConfigEntry, ConfigSource, GroupMember, GroupView, ListedGroup,

@@ -6,13 +6,13 @@ use std::process::{Command, Output, Stdio};
 fn fanlog(arguments: &[&str]) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_fanlog"));
     command.args(arguments).stdin(Stdio::null());
-    command.output().unwrap()
+    command.output().expect("cargo has built the binary")
 }
 
 /// Runs a command that fails before it prints anything, and gives what it says.
 fn failing(arguments: &[&str], code: i32) -> String {
     let output = fanlog(arguments);
-    let said = String::from_utf8(output.stderr).unwrap();
+    let said = String::from_utf8(output.stderr).expect("it says text");
     assert_eq!(output.status.code(), Some(code), "{arguments:?}: {said}");
     assert_eq!(output.stdout, b"", "{arguments:?}");
     said

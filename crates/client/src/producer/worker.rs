@@ -15,9 +15,12 @@ use fanlog_protocol::{ApiKey, ErrorCode};
 use std::borrow::Cow;
 use std::collections::VecDeque;
 use std::sync::Arc;
+use std::time::Duration;
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::Instant;
 
+/// How often the topic is looked at, for partitions that were added.
+const TOPIC_CHECK_INTERVAL: Duration = Duration::from_secs(300);
 /// The most records of one batch: their count has 31 bits, and answers list refused ones.
 const BATCH_RECORDS_MAX: usize = 100_000;
 
@@ -34,6 +37,7 @@ pub(super) struct Worker {
     sequence: BaseSequence,
     /// The identity that partitions share serves until something goes wrong here.
     has_left_shared_identity: bool,
+    topic_checked: Option<Instant>,
 }
 
 /// A batch acknowledged: the first offset, and the broker's time where the topic wants that.
@@ -57,6 +61,7 @@ impl Worker {
             identity: None,
             sequence: BaseSequence(0),
             has_left_shared_identity: false,
+            topic_checked: None,
         }
     }
 
@@ -66,6 +71,7 @@ impl Worker {
             let (batch, flushes, is_closed) = self.collect().await;
             if !batch.is_empty() {
                 self.deliver(batch).await;
+                self.check_topic().await;
             }
             for flush in flushes {
                 // Whoever flushed may have stopped waiting.
@@ -148,6 +154,20 @@ impl Worker {
                     }
                 }
             }
+        }
+    }
+
+    /// Keys go to new partitions once these are known; nobody says so unasked.
+    async fn check_topic(&mut self) {
+        let checked = *self.topic_checked.get_or_insert_with(Instant::now);
+        if checked.elapsed() >= TOPIC_CHECK_INTERVAL {
+            self.topic_checked = Some(Instant::now());
+            // When nobody answers now, the next look tells.
+            let _ = self
+                .core
+                .cluster
+                .refresh(&[self.partition.topic.as_str()], false)
+                .await;
         }
     }
 

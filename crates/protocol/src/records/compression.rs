@@ -187,8 +187,8 @@ impl Decompressor {
     fn zstd(&mut self, compressed: &[u8]) -> Result<(), CompressionError> {
         let error = |error| corrupt(Compression::Zstd, error);
         let mut reader = zstd::stream::read::Decoder::with_buffer(compressed).map_err(error)?;
-        // A frame names the window it needs, and the decoder reserves it: never more than the output may be, but always what
-        // the levels in use ask for (8 MiB).
+        // A frame names the window it needs, and the decoder reserves it: address space, which becomes memory only as output
+        // comes. Never more than the output may be, but always what the usual levels ask for (8 MiB).
         let window_log = self.limit.max(1).ilog2().clamp(23, 27);
         reader.window_log_max(window_log).map_err(error)?;
         self.read_all(Compression::Zstd, reader)
