@@ -205,11 +205,6 @@ impl Log {
         let path = self.active().log_path();
         let io_error = open_error(&path);
         let disk = self.environment.disk.clone();
-        if !listing.has_mark {
-            // The process that created the folder may have ended before its name was durable.
-            let parent = self.dir.parent().unwrap_or(Path::new(""));
-            disk.sync_dir(parent).map_err(&io_error)?;
-        }
         self.read_past_the_page_cache().map_err(&io_error)?;
         if !listing.has_mark {
             // Nothing was ever durable here: the process may have been killed between creating the folder and syncing its name.
