@@ -2,6 +2,8 @@
 //!
 //! Needs Java, and Kafka's jars in `FANLOG_KAFKA_CLASSPATH`; `cargo xtask test` sees to both.
 
+#![expect(clippy::unwrap_used, reason = "a test, helpers included")]
+
 use fanlog_environment::{Environment, RealDisk};
 use fanlog_model::{
     BaseSequence, LeaderEpoch, Offset, ProducerEpoch, ProducerId, TimestampMs, TopicId,
@@ -250,19 +252,16 @@ fn kafka_reads_the_producer_snapshot() {
     let snapshots = written.files("snapshot");
     let text = dump(&[], &snapshots[snapshots.len() - 1..]);
     let of = |id: i64| {
-        let lines = text
+        let mut lines = text
             .lines()
             .filter(move |line| line.starts_with(&format!("producerId: {id} ")));
         lines
-            .last()
+            .next_back()
             .unwrap_or_else(|| panic!("no producer {id} in:\n{text}"))
             .to_owned()
     };
     for id in [1001, 1002] {
-        let last = (0..BATCHES)
-            .filter(|i| 1000 + i % 3 == id)
-            .next_back()
-            .unwrap();
+        let last = (0..BATCHES).rfind(|i| 1000 + i % 3 == id).unwrap();
         let line = of(id);
         assert_eq!(number(&line, "producerEpoch"), 2, "{line}");
         assert_eq!(number(&line, "lastSequence"), last / 3 * 2 + 1, "{line}");

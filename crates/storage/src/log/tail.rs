@@ -2,7 +2,7 @@
 //!
 //! A crash leaves of unsynced bytes what it likes, sector by sector. So behind the last durable batch anything may stand, and is cut
 //! off. What was durable never looks like that: there, anything unreadable is damage, and cutting it off would lose what was
-//! acknowledged. The rule that tells the two apart stands in docs/decisions/010-recovery.md.
+//! acknowledged. The rule that tells the two apart stands in docs/decisions/recovery.md.
 
 use super::Log;
 use crate::error::OpenLogError;

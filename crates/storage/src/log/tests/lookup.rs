@@ -25,7 +25,7 @@ fn filled(fixture: &Fixture, compression: Compression) -> Log {
 fn check_all(log: &Log) {
     let start = log.log_start_offset().get();
     for below in [1, 57, 130, 240] {
-        for timestamp in -400..2600 {
+        for timestamp in (-400..2800).step_by(7) {
             let expected = times()
                 .into_iter()
                 .enumerate()

@@ -1,0 +1,194 @@
+//! One segment: a file of batches that ends where the next begins, and its two indexes.
+//!
+//! Why it exists: a log that is one file can neither be trimmed nor searched.
+//! Owns: `<base offset>.log`, `.index`, `.timeindex`.   Never: which offsets are visible, when to roll.
+//! In -> out: an offset or a time -> where in the file its batch begins.
+//! Invariants: an index only says where a walk may begin. What it says is checked against the batch found there, and an index that
+//! does not agree is built anew: a damaged index costs time and never an answer.   Read next: `search.rs`.
+
+mod indexes;
+mod open;
+mod search;
+
+pub(crate) use indexes::{Indexes, MaxTimestamp};
+
+use crate::config::Layout;
+use crate::formats::file_names::{self, LOG};
+use crate::header::{BatchHeader, Step};
+use fanlog_environment::{Disk, DiskFile, OpenMode};
+use fanlog_model::{Offset, TimestampMs};
+use parking_lot::Mutex;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use thiserror::Error;
+
+/// Why a segment does not give what it should.
+#[derive(Debug, Error)]
+pub(crate) enum SegmentError {
+    /// The disk refused.
+    #[error(transparent)]
+    Io(#[from] io::Error),
+    /// No batch is where one must be.
+    #[error("{} is corrupt at byte {position}: {reason}", path.display())]
+    Broken {
+        path: PathBuf,
+        position: u64,
+        reason: &'static str,
+    },
+}
+
+/// A batch in a segment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Located {
+    pub(crate) position: u64,
+    pub(crate) header: BatchHeader,
+}
+
+/// One segment.
+#[derive(Debug)]
+pub(crate) struct Segment {
+    pub(crate) base_offset: Offset,
+    dir: Arc<Path>,
+    /// Where its batches end.
+    pub(crate) size: u64,
+    /// When it was created, as far as this process knows.
+    pub(crate) created: TimestampMs,
+    /// The largest timestamp of the first batch: what rolling by time counts from.
+    first_timestamp: Option<TimestampMs>,
+    log: Mutex<Option<Arc<dyn DiskFile>>>,
+    indexes: Mutex<Option<Indexes>>,
+    layout: Layout,
+}
+
+impl Segment {
+    /// A new segment without batches. Its name is not durable yet.
+    pub(crate) fn create(
+        disk: &dyn Disk,
+        dir: &Arc<Path>,
+        base_offset: Offset,
+        now: TimestampMs,
+        layout: Layout,
+    ) -> io::Result<Self> {
+        let path = dir.join(file_names::with_offset(base_offset, LOG));
+        let file = disk.open(&path, OpenMode::CreateOrOpen)?;
+        // A file of this name can only be left from a roll that failed half-way, before anything was written to it.
+        if !file.is_empty()? {
+            let reason = format!("{} has bytes already", path.display());
+            return Err(io::Error::new(io::ErrorKind::AlreadyExists, reason));
+        }
+        let segment = Self::existing(dir, base_offset, 0, now, layout);
+        *segment.log.lock() = Some(file);
+        *segment.indexes.lock() = Some(Indexes::empty(dir, base_offset));
+        Ok(segment)
+    }
+
+    /// A segment on disk; its indexes are opened when needed.
+    pub(crate) fn existing(
+        dir: &Arc<Path>,
+        base_offset: Offset,
+        size: u64,
+        now: TimestampMs,
+        layout: Layout,
+    ) -> Self {
+        Self {
+            base_offset,
+            dir: dir.clone(),
+            size,
+            created: now,
+            first_timestamp: None,
+            log: Mutex::new(None),
+            indexes: Mutex::new(None),
+            layout,
+        }
+    }
+
+    pub(crate) fn set_layout(&mut self, layout: Layout) {
+        self.layout = layout;
+    }
+
+    pub(crate) fn log_path(&self) -> PathBuf {
+        self.path(LOG)
+    }
+
+    pub(crate) fn path(&self, suffix: &str) -> PathBuf {
+        self.dir
+            .join(file_names::with_offset(self.base_offset, suffix))
+    }
+
+    /// The file of batches, opened where it is not.
+    pub(crate) fn log_file(&self, disk: &dyn Disk) -> io::Result<Arc<dyn DiskFile>> {
+        let mut log = self.log.lock();
+        if let Some(file) = &*log {
+            return Ok(file.clone());
+        }
+        let file = disk.open(&self.log_path(), OpenMode::ReadWrite)?;
+        *log = Some(file.clone());
+        Ok(file)
+    }
+
+    /// Lets go of the open file.
+    pub(crate) fn close_file(&self) {
+        *self.log.lock() = None;
+    }
+
+    /// Notes a batch that was written at the segment's end.
+    pub(crate) fn note(&mut self, disk: &dyn Disk, header: &BatchHeader) {
+        let interval = self.layout.index_interval_bytes;
+        let position = self.size;
+        let indexes = self.indexes.get_mut();
+        let indexes = indexes
+            .as_mut()
+            .expect("the active segment's indexes are in memory");
+        indexes.note(position, header, interval);
+        if indexes.offsets.is_flush_due() {
+            // What a full disk does not take now stays in memory and is tried again.
+            let _ = indexes.flush(disk);
+        }
+        if self.size == 0 {
+            self.first_timestamp = Some(header.max_timestamp);
+        }
+        self.size += header.bytes;
+    }
+
+    /// Notes a batch that was found where `size` counts it already.
+    pub(crate) fn note_found(&mut self, position: u64, header: &BatchHeader) {
+        let interval = self.layout.index_interval_bytes;
+        let indexes = self.indexes.get_mut();
+        let indexes = indexes
+            .as_mut()
+            .expect("the active segment's indexes are in memory");
+        let last = indexes.offsets.last();
+        if last.is_some_and(|entry| u64::from(entry.position) == position) {
+            indexes.note_indexed(header);
+        } else {
+            indexes.note(position, header, interval);
+        }
+        if position == 0 {
+            self.first_timestamp = Some(header.max_timestamp);
+        }
+    }
+
+    /// The largest timestamp of the first batch.
+    pub(crate) fn first_timestamp(
+        &mut self,
+        disk: &dyn Disk,
+    ) -> Result<Option<TimestampMs>, SegmentError> {
+        if self.first_timestamp.is_none() && self.size > 0 {
+            let file = self.log_file(disk)?;
+            let mut walk = self.walk(&*file, 0);
+            if let Step::Batch { header, .. } = self.checked(walk.step()?)? {
+                self.first_timestamp = Some(header.max_timestamp);
+            }
+        }
+        Ok(self.first_timestamp)
+    }
+
+    /// How many entries its indexes hold: offset, time.
+    pub(crate) fn index_entries(&mut self) -> (usize, usize) {
+        match self.indexes.get_mut() {
+            Some(indexes) => (indexes.offsets.len(), indexes.times.len()),
+            None => (0, 0),
+        }
+    }
+}
