@@ -7,19 +7,62 @@
 //! In -> out: calls of listeners -> appends, reads and records of the internal topics.
 //! Invariants: LOG-1, LOG-2, PRD-1, GRP-3, OPS-1.   Read next: `broker.rs`.
 
-mod fetch_types;
+mod broker;
+mod config;
 mod lookup;
-mod offsets_types;
+mod topics_view;
 
+mod append_types;
+mod fetch;
+mod fetch_types;
+mod log_dirs;
+mod offsets;
+mod offsets_types;
+mod partition;
+mod retention;
+mod sync_threads;
+mod waiters;
+
+mod admin;
+mod catalog_runtime;
+mod groups;
+mod internal_batch;
+mod producer_ids;
+mod replay;
+
+mod clean_shutdown;
+mod folders;
+mod garbage;
+mod identity;
+mod log_config;
+mod opener;
+mod reconcile;
+mod small_files;
+mod start;
+mod start_counter;
+
+mod metrics;
+
+pub use admin::AutoCreateError;
+pub use append_types::{AppendError, AppendReceipt, RefusedBatch};
+pub use broker::Broker;
+pub use catalog_runtime::CatalogUnavailable;
+pub use config::BrokerConfig;
+pub use fanlog_storage::ActiveProducer;
+pub use fetch::{FetchMemory, FetchResult};
 pub use fetch_types::{
     AbortedTransaction, FetchError, FetchPartition, FetchRequestPlan, FetchedRecords, Isolation,
 };
+pub use groups::{CoordinatorError, GroupPosition, GroupRequestError, Groups, OFFSETS_TOPIC};
+pub use identity::{IDENTITY_FILE, Identity, IdentityError};
+pub use log_dirs::{DescribeProducersError, LogDir};
 pub use lookup::{EpochError, LookupError, PartitionUnavailable, TopicRef};
+pub use metrics::{ListenerMetrics, Metrics};
 pub use offsets_types::{
     DeleteRecordsError, EpochEnd, ListOffsetsError, ListedOffset, OffsetSpec, OffsetsError,
 };
-mod clean_shutdown;
-mod identity;
-mod small_files;
-mod start_counter;
-mod waiters;
+pub use partition::Partition;
+pub use producer_ids::InitProducerIdError;
+pub use start::StartError;
+pub use start_counter::StartCounterError;
+pub use topics_view::{Topic, TopicsView};

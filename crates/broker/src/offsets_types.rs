@@ -87,6 +87,14 @@ pub enum DeleteRecordsError {
         /// The largest offset allowed.
         high_watermark: Offset,
     },
+    /// The disk refused; it can be tried again.
+    #[error("records of partition {partition} could not be deleted: {reason}")]
+    Disk {
+        /// The partition's folder name.
+        partition: String,
+        /// What the disk said.
+        reason: String,
+    },
     /// The topic keeps its last value per key: its policy does not allow it.
     #[error("topic '{topic}' does not have cleanup.policy delete; records of it cannot be deleted")]
     PolicyViolation {

@@ -1,0 +1,151 @@
+//! The broker: everything that listeners call.
+//!
+//! Why it exists: one object that joins logs, coordinators and the environment, so that a listener needs no other.
+//! Owns: the open topics, the catalog, the groups, the sync threads.   Never: sockets, protocol error codes.
+//! In -> out: see the methods; those that change something answer once it is durable.
+//! Read next: `start.rs`, then `partition/mod.rs`.
+
+use crate::catalog_runtime::CatalogRuntime;
+use crate::config::BrokerConfig;
+use crate::fetch::{Fetch, FetchBudget, FetchResult};
+use crate::fetch_types::FetchRequestPlan;
+use crate::groups::{Groups, group_settings};
+use crate::identity::Identity;
+use crate::lookup::{LookupError, TopicRef};
+use crate::metrics::Metrics;
+use crate::opener::Opener;
+use crate::partition::Partition;
+use crate::producer_ids::ProducerIds;
+use crate::sync_threads::{SyncQueue, SyncThreads, sync_guarded};
+use crate::topics_view::{Topic, TopicsView};
+use fanlog_coordinators::catalog::CatalogView;
+use fanlog_environment::Environment;
+use fanlog_model::settings::BrokerSettings;
+use fanlog_model::{BrokerId, LeaderEpoch, PartitionIndex};
+use parking_lot::{Mutex, RwLock};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use tokio::task::AbortHandle;
+
+/// A running broker.
+#[derive(Debug)]
+pub struct Broker {
+    pub(crate) identity: Identity,
+    pub(crate) config: BrokerConfig,
+    pub(crate) opener: Opener,
+    pub(crate) topics: RwLock<Arc<TopicsView>>,
+    pub(crate) settings: RwLock<Arc<BrokerSettings>>,
+    pub(crate) catalog: CatalogRuntime,
+    pub(crate) groups: Arc<Groups>,
+    pub(crate) producer_ids: ProducerIds,
+    pub(crate) budget: FetchBudget,
+    pub(crate) sync_threads: SyncThreads,
+    pub(crate) reconciling: Mutex<()>,
+    pub(crate) tasks: Mutex<Vec<AbortHandle>>,
+    pub(crate) is_serving: AtomicBool,
+}
+
+impl Broker {
+    /// The cluster's id, drawn when the data directory was new.
+    pub fn cluster_id(&self) -> &str {
+        &self.identity.cluster_id
+    }
+
+    /// This broker's number.
+    pub fn node_id(&self) -> BrokerId {
+        self.identity.node_id
+    }
+
+    /// The epoch of this start: every partition's leader epoch.
+    pub fn leader_epoch(&self) -> LeaderEpoch {
+        self.opener.leader_epoch
+    }
+
+    /// What the broker was started with.
+    pub fn config(&self) -> &BrokerConfig {
+        &self.config
+    }
+
+    /// The broker's settings in force.
+    pub fn settings(&self) -> Arc<BrokerSettings> {
+        self.settings.read().clone()
+    }
+
+    /// Clock, entropy and disk.
+    pub fn environment(&self) -> &Environment {
+        &self.opener.environment
+    }
+
+    /// The metrics registry.
+    pub fn metrics(&self) -> &Metrics {
+        &self.opener.metrics
+    }
+
+    /// Whether requests are served: from the end of the start to the beginning of the shutdown.
+    pub fn is_serving(&self) -> bool {
+        self.is_serving.load(Ordering::Acquire)
+    }
+
+    /// All topics at this moment.
+    pub fn topics(&self) -> Arc<TopicsView> {
+        self.topics.read().clone()
+    }
+
+    pub(crate) fn set_topics(&self, topics: TopicsView) {
+        *self.topics.write() = Arc::new(topics);
+    }
+
+    /// The partition that a request names.
+    ///
+    /// # Errors
+    /// There is none.
+    pub fn partition(
+        &self,
+        topic: &TopicRef,
+        partition: PartitionIndex,
+    ) -> Result<Arc<Partition>, LookupError> {
+        self.topics().partition(topic, partition).cloned()
+    }
+
+    /// Reads many partitions, waiting as the plan asks.
+    pub async fn fetch(&self, plan: FetchRequestPlan) -> FetchResult {
+        let fetch = Fetch::new(&self.topics(), plan, self.budget.clone());
+        fetch.run().await
+    }
+
+    /// Consumer groups.
+    pub fn groups(&self) -> &Arc<Groups> {
+        &self.groups
+    }
+
+    /// The catalog as far as it is durable.
+    pub fn catalog_view(&self) -> Arc<CatalogView> {
+        self.catalog.view()
+    }
+
+    pub(crate) fn queue(&self) -> &Arc<SyncQueue> {
+        &self.opener.queue
+    }
+
+    /// Makes everything appended so far durable, on this thread; for brokers without sync threads.
+    pub fn sync_all(&self) {
+        while let Some(partition) = self.queue().try_pop() {
+            sync_guarded(&partition);
+        }
+    }
+
+    pub(crate) fn settings_in(&self, catalog: &CatalogView) -> BrokerSettings {
+        self.catalog.rules().broker_settings(catalog)
+    }
+
+    /// What hangs on the catalog beside the topics themselves.
+    pub(crate) fn follow(&self, settings: BrokerSettings, gone: &[Arc<Topic>]) {
+        self.groups.follow_settings(group_settings(&settings));
+        *self.settings.write() = Arc::new(settings);
+        self.groups
+            .follow_topics(&self.topics(), !self.is_serving());
+        for topic in gone {
+            self.groups.forget_topic(&topic.name);
+        }
+    }
+}

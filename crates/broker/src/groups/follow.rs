@@ -1,0 +1,115 @@
+//! How groups follow the rest of the broker: their topic opens, other topics go, settings change, records are lost.
+
+use super::shard::Shard;
+use super::timer::run_timer;
+use super::{Groups, OFFSETS_TOPIC};
+use crate::topics_view::{Topic, TopicsView};
+use fanlog_coordinators::group::{GroupSettings, Input};
+use fanlog_model::settings::BrokerSettings;
+use fanlog_model::{GroupId, Offset, TopicName, TopicPartition};
+use std::sync::Arc;
+use std::time::Duration;
+
+impl Groups {
+    /// The topics are now these: the machines start when theirs is open. Until its log is replayed, a machine's
+    /// groups answer that they are loading; at a start that must not hold up the rest of the broker.
+    pub(crate) fn follow_topics(self: &Arc<Self>, topics: &TopicsView, in_background: bool) {
+        let mut ours = topics
+            .iter()
+            .filter(|topic| topic.name.as_str() == OFFSETS_TOPIC);
+        let Some(ours) = ours.next() else {
+            return;
+        };
+        if !self.shards.read().is_empty() {
+            return;
+        }
+        *self.shards.write() = self.start_shards(ours);
+        let groups = self.clone();
+        if in_background {
+            tokio::task::spawn_blocking(move || groups.load());
+        } else {
+            groups.load();
+        }
+    }
+
+    fn load(&self) {
+        for shard in self.shards().iter() {
+            shard.load();
+        }
+    }
+
+    fn start_shards(&self, topic: &Topic) -> Arc<[Arc<Shard>]> {
+        let start = |partition: &Arc<_>| {
+            Shard::new(
+                Arc::clone(partition),
+                self.clock.clone(),
+                self.settings.clone(),
+                self.weak_broker(),
+            )
+        };
+        let shards: Arc<[_]> = topic.partitions.iter().map(start).collect();
+        if self.has_timers {
+            let run = |shard: &Arc<Shard>| tokio::spawn(run_timer(shard.clone())).abort_handle();
+            self.timers.lock().extend(shards.iter().map(run));
+        }
+        shards
+    }
+
+    /// A topic is gone, and with it the offsets committed for it.
+    pub(crate) fn forget_topic(&self, topic: &TopicName) {
+        for shard in self.shards().iter() {
+            // One that is loading compares with the topics when it is done; one that is broken answers nothing.
+            let _ = shard.tell(Input::TopicDeleted(topic.clone()));
+        }
+    }
+
+    pub(crate) fn follow_settings(&self, settings: GroupSettings) {
+        *self.settings.lock() = settings;
+    }
+
+    /// Who had not read what lies between the old and the new start of a log, and how much of it.
+    pub(crate) fn lost_by_trim(
+        &self,
+        partition: &TopicPartition,
+        before: Offset,
+        after: Offset,
+    ) -> Vec<(GroupId, u64)> {
+        let mut lost = Vec::new();
+        for shard in self.shards().iter() {
+            shard.with_ledger(|ledger| {
+                for (group, known) in ledger.groups() {
+                    let Some(committed) = known.offsets.get(partition) else {
+                        continue;
+                    };
+                    let unread = after.0 - committed.offset.max(before).0;
+                    if unread > 0 {
+                        lost.push((group.clone(), unread.unsigned_abs()));
+                    }
+                }
+            });
+        }
+        lost
+    }
+
+    /// The timers end; requests are still decided upon.
+    pub(crate) fn stop_timers(&self) {
+        for timer in self.timers.lock().drain(..) {
+            timer.abort();
+        }
+    }
+}
+
+/// The settings that group machines obey.
+pub(crate) fn group_settings(broker: &BrokerSettings) -> GroupSettings {
+    let ms = |ms: u64| Duration::from_millis(ms);
+    let small = |number: u32| i32::try_from(number).unwrap_or(i32::MAX);
+    GroupSettings {
+        initial_rebalance_delay: ms(broker.group_initial_rebalance_delay_ms.into()),
+        session_timeout_ms_min: small(broker.group_min_session_timeout_ms),
+        session_timeout_ms_max: small(broker.group_max_session_timeout_ms),
+        group_size_max: broker.group_max_size as usize,
+        offset_metadata_bytes_max: broker.offset_metadata_max_bytes as usize,
+        offsets_retention: ms(broker.offsets_retention_ms),
+        offsets_retention_check_interval: ms(broker.offsets_retention_check_interval_ms),
+    }
+}

@@ -1,0 +1,76 @@
+//! Loading a group machine: replays its partition of `__consumer_offsets`.
+//!
+//! Why it exists: start and recovery from a failed write are the same path.
+//! Never: loads the log as a whole; it is read in bounded chunks.
+//! Invariants: replay equals live.   Read next: `shard.rs`.
+
+use super::shard::Shard;
+use crate::replay::{ReplayError, replay};
+use fanlog_coordinators::group::{Ledger, apply, record_format};
+use fanlog_model::{Offset, TopicName};
+use std::sync::Arc;
+
+impl Shard {
+    /// Loads on a thread that may block.
+    pub(super) fn load_in_background(self: &Arc<Self>) {
+        let shard = self.clone();
+        tokio::spawn(async move {
+            // After a refused write the log may have an end that is not durable yet: what is loaded must be.
+            let end = shard.partition().with_log(|log| log.log_end_offset());
+            let durable = match end {
+                Ok(end) => shard.partition().durable(end).await,
+                Err(error) => Err(error),
+            };
+            if let Err(error) = durable {
+                return shard.break_down(&error.to_string());
+            }
+            let loading = tokio::task::spawn_blocking(move || shard.load());
+            if loading.await.is_err() {
+                tracing::error!("loading groups stopped at an internal error");
+            }
+        });
+    }
+
+    /// Replays the log and serves from then on.
+    pub(crate) fn load(&self) {
+        let (ledger, end) = match self.replayed() {
+            Ok(replayed) => replayed,
+            Err(error) => return self.break_down(&error.to_string()),
+        };
+        let activated = self.activate(ledger, end, |ledger| self.gone_topics(ledger));
+        if let Err(error) = activated {
+            self.break_down(&format!(
+                "offsets of deleted topics could not be removed: {error}"
+            ));
+        }
+    }
+
+    /// Topics that groups have offsets for and that were deleted while nobody could note it.
+    fn gone_topics(&self, ledger: &Ledger) -> Vec<TopicName> {
+        let Some(topics) = self.broker().map(|broker| broker.topics()) else {
+            return Vec::new();
+        };
+        let committed = ledger.groups().flat_map(|(_, group)| group.offsets.keys());
+        let mut gone: Vec<_> = committed
+            .map(|partition| partition.topic.clone())
+            .filter(|topic| topics.by_name(topic).is_none())
+            .collect();
+        gone.sort();
+        gone.dedup();
+        gone
+    }
+
+    fn replayed(&self) -> Result<(Ledger, Offset), ReplayError> {
+        let mut ledger = Ledger::default();
+        let end = replay(self.partition(), |key, value| {
+            match record_format::decode(key, value) {
+                Ok(record) => apply(&mut ledger, &record),
+                Err(skipped) => {
+                    tracing::warn!(partition = %self.partition().folder(), %skipped, "a record is not ours");
+                }
+            }
+            Ok(())
+        })?;
+        Ok((ledger, end))
+    }
+}

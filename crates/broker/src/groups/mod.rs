@@ -1,0 +1,333 @@
+//! Consumer groups: the machines of `__consumer_offsets`, as listeners call them.
+//!
+//! Why it exists: a group lives in one partition of the topic; here its machine is found, the topic is made at
+//! first use, and what concerns all groups goes to all machines.
+//! Owns: one shard per partition.   Never: what a group may do.
+//! In -> out: request -> the answer of the group's machine, once durable.
+//! Invariants: GRP-1, GRP-2, GRP-3.   Read next: `shard.rs`.
+
+mod batch;
+mod follow;
+mod load;
+mod partitioning;
+mod shard;
+mod timer;
+
+pub(crate) use follow::group_settings;
+pub use shard::CoordinatorError;
+
+use crate::broker::Broker;
+use fanlog_coordinators::CallId;
+use fanlog_coordinators::group::{
+    Answer, CommitOffsets, DeleteOffsets, DescribedGroup, FetchOffsets, FetchedOffset, GroupError,
+    GroupSettings, Heartbeat, Input, Join, Joined, Leave, LeftMember, List, ListedGroup,
+    OffsetOutcome, Sync, Synced,
+};
+use fanlog_environment::{Clock, Entropy};
+use fanlog_model::{GroupId, Offset, PartitionIndex, TopicId, TopicName, TopicPartition};
+use parking_lot::{Mutex, RwLock};
+use partitioning::partition_of;
+use shard::Shard;
+use std::sync::{Arc, OnceLock, Weak};
+use thiserror::Error;
+use tokio::task::AbortHandle;
+
+/// The topic that remembers groups and their offsets.
+pub const OFFSETS_TOPIC: &str = "__consumer_offsets";
+
+/// Why a request about a group has no answer.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum GroupRequestError {
+    /// The group refuses.
+    #[error(transparent)]
+    Refused(#[from] GroupError),
+    /// Its coordinator cannot answer; retry.
+    #[error(transparent)]
+    Coordinator(#[from] CoordinatorError),
+}
+
+/// A group's committed offset, for metrics.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GroupPosition {
+    /// The group.
+    pub group: GroupId,
+    /// The partition.
+    pub partition: TopicPartition,
+    /// The next offset that the group will read.
+    pub committed: Offset,
+}
+
+/// All consumer groups.
+#[derive(Debug)]
+pub struct Groups {
+    broker: OnceLock<Weak<Broker>>,
+    clock: Arc<dyn Clock>,
+    entropy: Arc<dyn Entropy>,
+    settings: Arc<Mutex<GroupSettings>>,
+    shards: RwLock<Arc<[Arc<Shard>]>>,
+    timers: Mutex<Vec<AbortHandle>>,
+    has_timers: bool,
+}
+
+/// Unwraps the answer of the kind that the question has.
+macro_rules! answer {
+    ($answer:expr, $kind:ident) => {
+        match $answer {
+            Answer::$kind(answer) => answer,
+            other => unreachable!("a machine answers in kind, not with {other:?}"),
+        }
+    };
+}
+
+impl Groups {
+    pub(crate) fn new(
+        clock: Arc<dyn Clock>,
+        entropy: Arc<dyn Entropy>,
+        settings: GroupSettings,
+        has_timers: bool,
+    ) -> Self {
+        Self {
+            broker: OnceLock::new(),
+            clock,
+            entropy,
+            settings: Arc::new(Mutex::new(settings)),
+            shards: RwLock::new(Arc::from([])),
+            timers: Mutex::new(Vec::new()),
+            has_timers,
+        }
+    }
+
+    pub(crate) fn belong_to(&self, broker: Weak<Broker>) {
+        // Set once, at start.
+        let _ = self.broker.set(broker);
+    }
+
+    /// JoinGroup; answers when the generation stands. `call` and `fresh_id` are filled in here.
+    ///
+    /// # Errors
+    /// The group refuses, or its coordinator cannot answer.
+    pub async fn join(&self, mut join: Join) -> Result<Joined, GroupRequestError> {
+        join.fresh_id = self.entropy.uuid();
+        let shard = self.shard(&join.group).await?;
+        let answer = shard.ask(|call| Input::Join(Join { call, ..join })).await?;
+        Ok(answer!(answer, Join)?)
+    }
+
+    /// SyncGroup; answers when the leader has spoken. `call` is filled in here.
+    ///
+    /// # Errors
+    /// The group refuses, or its coordinator cannot answer.
+    pub async fn sync(&self, sync: Sync) -> Result<Synced, GroupRequestError> {
+        let shard = self.shard(&sync.group).await?;
+        let answer = shard.ask(|call| Input::Sync(Sync { call, ..sync })).await?;
+        Ok(answer!(answer, Sync)?)
+    }
+
+    /// Heartbeat. `call` is filled in here.
+    ///
+    /// # Errors
+    /// The group refuses, or its coordinator cannot answer.
+    pub async fn heartbeat(&self, heartbeat: Heartbeat) -> Result<(), GroupRequestError> {
+        let shard = self.shard(&heartbeat.group).await?;
+        let answer = shard
+            .ask(|call| Input::Heartbeat(Heartbeat { call, ..heartbeat }))
+            .await?;
+        Ok(answer!(answer, Heartbeat)?)
+    }
+
+    /// LeaveGroup. `call` is filled in here.
+    ///
+    /// # Errors
+    /// The group refuses, or its coordinator cannot answer.
+    pub async fn leave(&self, leave: Leave) -> Result<Vec<LeftMember>, GroupRequestError> {
+        let shard = self.shard(&leave.group).await?;
+        let answer = shard
+            .ask(|call| Input::Leave(Leave { call, ..leave }))
+            .await?;
+        Ok(answer!(answer, Leave)?)
+    }
+
+    /// OffsetCommit; the caller has checked that the topics exist. `call` is filled in here.
+    ///
+    /// # Errors
+    /// The group refuses, or its coordinator cannot answer.
+    pub async fn commit_offsets(
+        &self,
+        commit: CommitOffsets,
+    ) -> Result<Vec<OffsetOutcome>, GroupRequestError> {
+        let shard = self.shard(&commit.group).await?;
+        let answer = shard
+            .ask(|call| Input::CommitOffsets(CommitOffsets { call, ..commit }))
+            .await?;
+        Ok(answer!(answer, CommitOffsets)?)
+    }
+
+    /// OffsetFetch. An offset of an earlier life of its topic is none. `call` is filled in here.
+    ///
+    /// # Errors
+    /// The group refuses, or its coordinator cannot answer.
+    pub async fn fetch_offsets(
+        &self,
+        fetch: FetchOffsets,
+    ) -> Result<Vec<FetchedOffset>, GroupRequestError> {
+        let all = fetch.partitions.is_none();
+        let shard = self.shard(&fetch.group).await?;
+        let answer = shard
+            .ask(|call| Input::FetchOffsets(FetchOffsets { call, ..fetch }))
+            .await?;
+        let mut fetched = answer!(answer, FetchOffsets);
+        for offset in &mut fetched {
+            if let Some(committed) = &offset.committed
+                && self.is_of_earlier_life(&offset.partition.topic, committed.topic_id)
+            {
+                offset.committed = None;
+            }
+        }
+        fetched.retain(|offset| !all || offset.committed.is_some());
+        Ok(fetched)
+    }
+
+    /// OffsetDelete. `call` is filled in here.
+    ///
+    /// # Errors
+    /// The group refuses, or its coordinator cannot answer.
+    pub async fn delete_offsets(
+        &self,
+        delete: DeleteOffsets,
+    ) -> Result<Vec<OffsetOutcome>, GroupRequestError> {
+        let shard = self.shard(&delete.group).await?;
+        let answer = shard
+            .ask(|call| Input::DeleteOffsets(DeleteOffsets { call, ..delete }))
+            .await?;
+        Ok(answer!(answer, DeleteOffsets)?)
+    }
+
+    /// DeleteGroups, for one group.
+    ///
+    /// # Errors
+    /// The group refuses, or its coordinator cannot answer.
+    pub async fn delete_group(&self, group: GroupId) -> Result<(), GroupRequestError> {
+        let shard = self.shard(&group).await?;
+        let answer = shard.ask(|call| Input::DeleteGroup { call, group }).await?;
+        Ok(answer!(answer, DeleteGroup)?)
+    }
+
+    /// DescribeGroups, for one group.
+    ///
+    /// # Errors
+    /// There is no such group, or its coordinator cannot answer.
+    pub async fn describe(&self, group: GroupId) -> Result<DescribedGroup, GroupRequestError> {
+        let shard = self.shard(&group).await?;
+        let answer = shard.ask(|call| Input::Describe { call, group }).await?;
+        Ok(answer!(answer, Describe)?)
+    }
+
+    /// ListGroups: the groups of all machines, by name. Empty filters let everything through.
+    ///
+    /// # Errors
+    /// A coordinator cannot answer, so the list would have gaps.
+    pub async fn list(
+        &self,
+        states: Vec<Arc<str>>,
+        types: Vec<Arc<str>>,
+    ) -> Result<Vec<ListedGroup>, CoordinatorError> {
+        let shards = self.shards();
+        let mut listed = Vec::new();
+        for shard in shards.iter() {
+            let (states, types) = (states.clone(), types.clone());
+            let list = |call: CallId| {
+                Input::List(List {
+                    call,
+                    states,
+                    types,
+                })
+            };
+            listed.extend(answer!(shard.ask(list).await?, List));
+        }
+        listed.sort_by(|a, b| a.group.cmp(&b.group));
+        Ok(listed)
+    }
+
+    /// Makes sure that groups have a place, as FindCoordinator does, and says which partition holds this one.
+    ///
+    /// # Errors
+    /// The topic for groups could not be made.
+    pub async fn find(&self, group: &GroupId) -> Result<PartitionIndex, CoordinatorError> {
+        let shard = self.shard(group).await?;
+        Ok(shard.partition().index())
+    }
+
+    /// All committed offsets of groups that are loaded.
+    pub fn positions(&self) -> Vec<GroupPosition> {
+        let shards = self.shards();
+        let mut positions = Vec::new();
+        for shard in shards.iter() {
+            shard.with_ledger(|ledger| {
+                for (group, known) in ledger.groups() {
+                    positions.extend(known.offsets.iter().map(|(partition, committed)| {
+                        GroupPosition {
+                            group: group.clone(),
+                            partition: partition.clone(),
+                            committed: committed.offset,
+                        }
+                    }));
+                }
+            });
+        }
+        positions
+    }
+
+    /// Lets every deadline that has passed take effect; the timers do this on their own.
+    pub fn tick(&self) {
+        for shard in self.shards().iter() {
+            shard.tick();
+        }
+    }
+
+    fn broker(&self) -> Option<Arc<Broker>> {
+        self.weak_broker().upgrade()
+    }
+
+    fn weak_broker(&self) -> Weak<Broker> {
+        self.broker.get().cloned().unwrap_or_default()
+    }
+
+    fn shards(&self) -> Arc<[Arc<Shard>]> {
+        self.shards.read().clone()
+    }
+
+    async fn shard(&self, group: &GroupId) -> Result<Arc<Shard>, CoordinatorError> {
+        let mut shards = self.shards();
+        if shards.is_empty() {
+            self.make_topic().await?;
+            shards = self.shards();
+        }
+        if shards.is_empty() {
+            return Err(CoordinatorError::Loading);
+        }
+        let index = partition_of(group, shards.len() as i32);
+        Ok(shards[index.0 as usize].clone())
+    }
+
+    async fn make_topic(&self) -> Result<(), CoordinatorError> {
+        let not_available = |reason: String| CoordinatorError::NotAvailable {
+            reason: reason.into(),
+        };
+        let broker = self
+            .broker()
+            .ok_or_else(|| not_available("the broker is stopping".to_owned()))?;
+        broker
+            .make_offsets_topic()
+            .await
+            .map_err(|error| not_available(error.to_string()))
+    }
+
+    fn is_of_earlier_life(&self, topic: &TopicName, id: TopicId) -> bool {
+        let Some(broker) = self.broker() else {
+            return false;
+        };
+        let topics = broker.topics();
+        let now = topics.by_name(topic).map(|topic| topic.id);
+        !id.is_zero() && now != Some(id)
+    }
+}

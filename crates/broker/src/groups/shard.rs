@@ -1,0 +1,327 @@
+//! The runtime of one group machine: one partition of `__consumer_offsets`.
+//!
+//! Why it exists: the machine decides and never waits; something must log what it decides, hold its replies until
+//! that is durable, and start it anew from its log when that fails.
+//! Owns: the machine, the callers that it has not answered.   Never: what a group may do; the machine says so.
+//! In -> out: input -> records in one batch, applied; the answers leave once all that was decided is durable.
+//! Invariants: GRP-3 (no answer before durability, reads too).   Read next: `load.rs`, `timer.rs`.
+
+use super::batch::group_batch;
+use crate::append_types::{AppendError, Appender};
+use crate::broker::Broker;
+use crate::partition::Partition;
+use fanlog_coordinators::group::{
+    self, Answer, Decision, GroupRecord, GroupSettings, Input, Ledger, Reply, Waiting,
+};
+use fanlog_coordinators::{CallId, Now};
+use fanlog_environment::Clock;
+use fanlog_model::{Offset, TopicName};
+use fanlog_protocol::wire::EncodeError;
+use parking_lot::Mutex;
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Weak};
+use std::time::Duration;
+use thiserror::Error;
+use tokio::sync::{Notify, oneshot};
+
+/// Why a group's coordinator does not answer. Fate: the client retries.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum CoordinatorError {
+    /// Its log is being replayed.
+    #[error("the coordinator is loading; retry")]
+    Loading,
+    /// Its log cannot be written or read, so it would promise what it cannot keep.
+    #[error("the coordinator is not available: {reason}")]
+    NotAvailable {
+        /// What happened.
+        reason: Arc<str>,
+    },
+}
+
+/// One partition of `__consumer_offsets` and its machine.
+#[derive(Debug)]
+pub(crate) struct Shard {
+    partition: Arc<Partition>,
+    clock: Arc<dyn Clock>,
+    settings: Arc<Mutex<GroupSettings>>,
+    broker: Weak<Broker>,
+    phase: Mutex<Phase>,
+    calls: AtomicU64,
+    /// The next deadline came closer, or the phase changed.
+    pub(super) rearmed: Arc<Notify>,
+}
+
+#[derive(Debug)]
+enum Phase {
+    Loading,
+    Active(Box<Machine>),
+    Broken(Arc<str>),
+}
+
+#[derive(Debug)]
+struct Machine {
+    ledger: Ledger,
+    waiting: Waiting,
+    callers: HashMap<CallId, oneshot::Sender<Answer>>,
+    /// Everything below this offset was decided upon: no answer leaves before it is durable.
+    decided_end: Offset,
+    armed: Option<Duration>,
+}
+
+/// Why a decision was not logged.
+#[derive(Debug, Error)]
+pub(super) enum LogError {
+    #[error(transparent)]
+    Encode(#[from] EncodeError),
+    #[error(transparent)]
+    Append(#[from] AppendError),
+}
+
+/// Answers on their way to their callers.
+type Outgoing = Vec<(oneshot::Sender<Answer>, Answer)>;
+
+impl Shard {
+    pub(crate) fn new(
+        partition: Arc<Partition>,
+        clock: Arc<dyn Clock>,
+        settings: Arc<Mutex<GroupSettings>>,
+        broker: Weak<Broker>,
+    ) -> Arc<Self> {
+        Arc::new(Self {
+            partition,
+            clock,
+            settings,
+            broker,
+            phase: Mutex::new(Phase::Loading),
+            calls: AtomicU64::new(0),
+            rearmed: Arc::new(Notify::new()),
+        })
+    }
+
+    pub(super) fn broker(&self) -> Option<Arc<Broker>> {
+        self.broker.upgrade()
+    }
+
+    pub(crate) fn partition(&self) -> &Arc<Partition> {
+        &self.partition
+    }
+
+    /// Hands in a request and waits for its answer, which may come with the decision on a later input.
+    /// A caller that goes away is still decided upon; its answer is dropped.
+    pub(crate) async fn ask(
+        self: &Arc<Self>,
+        input: impl FnOnce(CallId) -> Input,
+    ) -> Result<Answer, CoordinatorError> {
+        let receiver = self.submit(input)?;
+        // The sender is dropped with the machine, when its log failed.
+        receiver.await.map_err(|_| self.why_unavailable())
+    }
+
+    fn submit(
+        self: &Arc<Self>,
+        input: impl FnOnce(CallId) -> Input,
+    ) -> Result<oneshot::Receiver<Answer>, CoordinatorError> {
+        let call = CallId(self.calls.fetch_add(1, Ordering::Relaxed));
+        let (sender, receiver) = oneshot::channel();
+        self.with_machine(|shard, machine| {
+            machine.callers.insert(call, sender);
+            shard.decide(machine, input(call))
+        })?;
+        Ok(receiver)
+    }
+
+    /// Hands in what nobody waits for: a time-out, or the news that a topic is gone.
+    pub(crate) fn tell(self: &Arc<Self>, input: Input) -> Result<(), CoordinatorError> {
+        self.with_machine(|shard, machine| shard.decide(machine, input))
+    }
+
+    fn with_machine(
+        self: &Arc<Self>,
+        step: impl FnOnce(&Arc<Self>, &mut Machine) -> Result<Outgoing, LogError>,
+    ) -> Result<(), CoordinatorError> {
+        let mut phase = self.phase.lock();
+        let machine = match &mut *phase {
+            Phase::Active(machine) => machine,
+            Phase::Loading => return Err(CoordinatorError::Loading),
+            Phase::Broken(reason) => {
+                let reason = reason.clone();
+                return Err(CoordinatorError::NotAvailable { reason });
+            }
+        };
+        match step(self, machine) {
+            Ok(outgoing) => {
+                let decided_end = machine.decided_end;
+                drop(phase);
+                self.release(decided_end, outgoing);
+                Ok(())
+            }
+            Err(error) => {
+                // The machine has decided what was not logged: it is forgotten, and its callers with it.
+                *phase = Phase::Loading;
+                drop(phase);
+                tracing::warn!(partition = %self.partition.folder(), %error, "reloading groups: their log refused a write");
+                self.load_in_background();
+                let reason = error.to_string().into();
+                Err(CoordinatorError::NotAvailable { reason })
+            }
+        }
+    }
+
+    fn decide(&self, machine: &mut Machine, input: Input) -> Result<Outgoing, LogError> {
+        let now = self.now();
+        let settings = self.settings.lock().clone();
+        let Decision { records, replies } =
+            group::decide(&settings, &machine.ledger, &mut machine.waiting, now, input);
+        if !records.is_empty() {
+            self.log(machine, &records, now)?;
+        }
+        self.rearm(machine);
+        Ok(take_callers(machine, replies))
+    }
+
+    /// Appends the records as one batch, so that a crash keeps all or none, and applies them.
+    fn log(
+        &self,
+        machine: &mut Machine,
+        records: &[GroupRecord],
+        now: Now,
+    ) -> Result<(), LogError> {
+        let mut batch = group_batch(records, now.wall)?;
+        let receipt = self
+            .partition
+            .append_as(&mut batch, Appender::Coordinator)?;
+        machine.decided_end = receipt.last_offset().plus(1);
+        for record in records {
+            group::apply(&mut machine.ledger, record);
+        }
+        Ok(())
+    }
+
+    fn rearm(&self, machine: &mut Machine) {
+        let next = group::next_deadline(&machine.waiting);
+        let is_sooner = match (next, machine.armed) {
+            (Some(next), Some(armed)) => next < armed,
+            (Some(_), None) => true,
+            (None, _) => false,
+        };
+        if is_sooner {
+            machine.armed = next;
+            self.rearmed.notify_one();
+        }
+    }
+
+    /// Lets answers go once everything decided before them is durable.
+    fn release(self: &Arc<Self>, decided_end: Offset, outgoing: Outgoing) {
+        if outgoing.is_empty() {
+            return;
+        }
+        if self.partition.high_watermark() >= decided_end {
+            return send(outgoing);
+        }
+        let shard = self.clone();
+        tokio::spawn(async move {
+            match shard.partition.durable(decided_end).await {
+                Ok(()) => send(outgoing),
+                Err(error) => shard.break_down(&error.to_string()),
+            }
+        });
+    }
+
+    /// The log failed for good: nothing that the machine knows can be relied on.
+    pub(super) fn break_down(&self, reason: &str) {
+        tracing::error!(partition = %self.partition.folder(), reason, "groups are not available");
+        *self.phase.lock() = Phase::Broken(reason.into());
+        self.rearmed.notify_one();
+    }
+
+    /// The log was replayed: the machine serves, once it has forgotten the topics that are gone. A topic that goes
+    /// from now on is told to it.
+    pub(super) fn activate(
+        &self,
+        ledger: Ledger,
+        end: Offset,
+        gone: impl FnOnce(&Ledger) -> Vec<TopicName>,
+    ) -> Result<(), LogError> {
+        let mut phase = self.phase.lock();
+        let settings = self.settings.lock().clone();
+        let waiting = Waiting::after_loading(&settings, &ledger, self.now());
+        let armed = group::next_deadline(&waiting);
+        let mut machine = Box::new(Machine {
+            ledger,
+            waiting,
+            callers: HashMap::new(),
+            decided_end: end,
+            armed,
+        });
+        for topic in gone(&machine.ledger) {
+            self.decide(&mut machine, Input::TopicDeleted(topic))?;
+        }
+        *phase = Phase::Active(machine);
+        drop(phase);
+        self.rearmed.notify_one();
+        Ok(())
+    }
+
+    /// When the timer should next call `tick`; none while there is nothing to wait for.
+    pub(super) fn rearmed_deadline(&self) -> Option<Duration> {
+        match &mut *self.phase.lock() {
+            Phase::Active(machine) => {
+                machine.armed = group::next_deadline(&machine.waiting);
+                machine.armed
+            }
+            Phase::Loading | Phase::Broken(_) => None,
+        }
+    }
+
+    /// Lets every deadline that has passed take effect.
+    pub(crate) fn tick(self: &Arc<Self>) {
+        while self
+            .rearmed_deadline()
+            .is_some_and(|deadline| deadline <= self.clock.monotonic())
+        {
+            if self.tell(Input::Tick).is_err() {
+                return;
+            }
+        }
+    }
+
+    /// Looks at what the log remembers; nothing while it is loading.
+    pub(crate) fn with_ledger<R>(&self, look: impl FnOnce(&Ledger) -> R) -> Option<R> {
+        match &*self.phase.lock() {
+            Phase::Active(machine) => Some(look(&machine.ledger)),
+            Phase::Loading | Phase::Broken(_) => None,
+        }
+    }
+
+    fn why_unavailable(&self) -> CoordinatorError {
+        let reason = match &*self.phase.lock() {
+            Phase::Broken(reason) => reason.clone(),
+            Phase::Loading | Phase::Active(_) => "its log refused a write; retry".into(),
+        };
+        CoordinatorError::NotAvailable { reason }
+    }
+
+    pub(super) fn now(&self) -> Now {
+        Now {
+            wall: self.clock.wall_ms(),
+            monotonic: self.clock.monotonic(),
+        }
+    }
+
+    pub(super) fn clock(&self) -> &Arc<dyn Clock> {
+        &self.clock
+    }
+}
+
+fn take_callers(machine: &mut Machine, replies: Vec<Reply>) -> Outgoing {
+    let take = |reply: Reply| Some((machine.callers.remove(&reply.call)?, reply.answer));
+    replies.into_iter().filter_map(take).collect()
+}
+
+fn send(outgoing: Outgoing) {
+    for (sender, answer) in outgoing {
+        // A caller that went away needs no answer.
+        let _ = sender.send(answer);
+    }
+}

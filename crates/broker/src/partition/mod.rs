@@ -1,0 +1,323 @@
+//! One partition: its log, what of it is visible, and who waits for it.
+//!
+//! Why it exists: an append happens on the caller's thread under one lock, and becomes visible and acknowledged
+//! only once a sync thread has made it durable; this is where the two meet.
+//! Owns: the log, the high watermark (which is the durable offset), the waiters.
+//! Never: which partitions exist; where their files lie.
+//! In -> out: `append` -> a receipt; `sync_once` -> the watermark moves, receipts and fetches wake.
+//! Invariants: LOG-1, LOG-2, PRD-1.   Read next: `waiters.rs`, then `fetch.rs`.
+
+mod read;
+mod sync;
+
+pub(crate) use read::Readable;
+
+use crate::append_types::{AppendError, AppendReceipt, Appender};
+use crate::lookup::{EpochError, PartitionUnavailable};
+use crate::metrics::TopicMetrics;
+use crate::sync_threads::SyncQueue;
+use crate::waiters::{AckWaiters, FetchWatchers};
+use fanlog_environment::Clock;
+use fanlog_model::{LeaderEpoch, Offset, PartitionIndex, TopicId, TopicName, TopicPartition};
+use fanlog_storage::{AppendOrigin, Log, LogConfig};
+use parking_lot::{Mutex, MutexGuard};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering};
+use sync::Dirt;
+
+/// One partition of a topic.
+#[derive(Debug)]
+pub struct Partition {
+    place: Place,
+    slot: Mutex<Slot>,
+    /// The high watermark, which is the durable offset: a copy that is read without the lock.
+    watermark: AtomicI64,
+    acks: AckWaiters,
+    watchers: FetchWatchers,
+    dirt: Dirt,
+    shared: PartitionShared,
+}
+
+/// Which partition this is.
+#[derive(Clone, Debug)]
+pub(crate) struct Place {
+    pub(crate) topic: TopicName,
+    pub(crate) topic_id: TopicId,
+    pub(crate) index: PartitionIndex,
+    pub(crate) folder: Arc<str>,
+}
+
+/// What a partition shares with others.
+#[derive(Clone, Debug)]
+pub(crate) struct PartitionShared {
+    pub(crate) clock: Arc<dyn Clock>,
+    pub(crate) queue: Arc<SyncQueue>,
+    pub(crate) leader_epoch: LeaderEpoch,
+    pub(crate) metrics: Arc<TopicMetrics>,
+}
+
+/// Why a partition is offline after a failed write or sync: only a restart reads what the disk really has.
+const LOG_FAILED: &str =
+    "writing or syncing its log failed; look at the disk, then restart the broker";
+const STOPPING: &str = "the broker is stopping";
+
+#[derive(Debug)]
+enum Slot {
+    Online(Box<Log>),
+    Offline(Arc<str>),
+    /// As `Offline`; opening it again may succeed, as when the disk was full.
+    NotOpened(Arc<str>),
+    Deleted,
+}
+
+impl Place {
+    pub(crate) fn new(topic: TopicName, topic_id: TopicId, index: PartitionIndex) -> Self {
+        let folder = format!("{topic}-{index}").into();
+        Self {
+            topic,
+            topic_id,
+            index,
+            folder,
+        }
+    }
+}
+
+impl Partition {
+    pub(crate) fn online(place: Place, log: Log, shared: PartitionShared) -> Arc<Self> {
+        let durable = log.durable_offset();
+        Self::new(place, Slot::Online(Box::new(log)), durable, shared)
+    }
+
+    /// A partition whose log is not open. Where that may pass, the broker tries again with a new partition.
+    pub(crate) fn offline(
+        place: Place,
+        reason: &str,
+        may_pass: bool,
+        shared: PartitionShared,
+    ) -> Arc<Self> {
+        let slot = match may_pass {
+            true => Slot::NotOpened(reason.into()),
+            false => Slot::Offline(reason.into()),
+        };
+        let partition = Self::new(place, slot, Offset::ZERO, shared);
+        partition.acks.fail(&partition.offline_because(reason));
+        partition
+    }
+
+    fn new(place: Place, slot: Slot, durable: Offset, shared: PartitionShared) -> Arc<Self> {
+        Arc::new(Self {
+            place,
+            slot: Mutex::new(slot),
+            watermark: AtomicI64::new(durable.0),
+            acks: AckWaiters::new(durable),
+            watchers: FetchWatchers::default(),
+            dirt: Dirt::clean(),
+            shared,
+        })
+    }
+
+    /// The topic's name.
+    pub fn topic(&self) -> &TopicName {
+        &self.place.topic
+    }
+
+    /// The topic's id.
+    pub fn topic_id(&self) -> TopicId {
+        self.place.topic_id
+    }
+
+    /// The partition's number in its topic.
+    pub fn index(&self) -> PartitionIndex {
+        self.place.index
+    }
+
+    /// Topic and number.
+    pub fn topic_partition(&self) -> TopicPartition {
+        TopicPartition {
+            topic: self.place.topic.clone(),
+            partition: self.place.index,
+        }
+    }
+
+    /// The name of its folder, which names it in messages.
+    pub fn folder(&self) -> &Arc<str> {
+        &self.place.folder
+    }
+
+    /// The epoch that every append gets; it rises at every start of the broker.
+    pub fn leader_epoch(&self) -> LeaderEpoch {
+        self.shared.leader_epoch
+    }
+
+    /// Nothing at or above this offset is visible, as nothing above it is durable.
+    pub fn high_watermark(&self) -> Offset {
+        Offset(self.watermark.load(Ordering::Acquire))
+    }
+
+    pub(crate) fn watchers(&self) -> &FetchWatchers {
+        &self.watchers
+    }
+
+    /// Whether it serves; otherwise why not.
+    ///
+    /// # Errors
+    /// It is offline or deleted.
+    pub fn check_serving(&self) -> Result<(), PartitionUnavailable> {
+        self.with_log(|_| ())
+    }
+
+    /// Compares the epoch that a client knows with ours.
+    ///
+    /// # Errors
+    /// They differ.
+    pub fn check_leader_epoch(&self, given: Option<LeaderEpoch>) -> Result<(), EpochError> {
+        let current = self.leader_epoch();
+        match given {
+            Some(given) if given != LeaderEpoch::UNKNOWN && given < current => {
+                Err(EpochError::Fenced { given, current })
+            }
+            Some(given) if given > current => Err(EpochError::Unknown { given, current }),
+            _ => Ok(()),
+        }
+    }
+
+    /// Appends a client's batches: on return they are ordered and in the page cache, not yet durable nor visible.
+    /// Offsets are written into `batches` in place.
+    ///
+    /// # Errors
+    /// The batches are refused, or the partition cannot serve.
+    pub fn append(self: &Arc<Self>, batches: &mut [u8]) -> Result<AppendReceipt, AppendError> {
+        self.append_as(batches, Appender::Client)
+    }
+
+    /// As `append`, for the broker's own records in internal topics.
+    pub(crate) fn append_as(
+        self: &Arc<Self>,
+        batches: &mut [u8],
+        appender: Appender,
+    ) -> Result<AppendReceipt, AppendError> {
+        let appended_at = self.shared.clock.monotonic();
+        let now = self.shared.clock.wall_ms();
+        let origin = match appender {
+            Appender::Client => AppendOrigin::Client,
+            Appender::Coordinator => AppendOrigin::Coordinator,
+        };
+        let appended = self
+            .change(|log| log.append(batches, origin, self.leader_epoch(), now))?
+            .map_err(AppendError::Refused)?;
+        if !appended.is_duplicate {
+            self.mark_dirty();
+            let records = appended.record_count.max(0).unsigned_abs();
+            self.shared.metrics.count_append(appended.bytes, records);
+        }
+        Ok(AppendReceipt::new(self.clone(), appended, appended_at))
+    }
+
+    /// Looks at the log under its lock.
+    ///
+    /// # Errors
+    /// It is offline or deleted.
+    pub(crate) fn with_log<R>(
+        &self,
+        look: impl FnOnce(&Log) -> R,
+    ) -> Result<R, PartitionUnavailable> {
+        match &*self.slot.lock() {
+            Slot::Online(log) => Ok(look(log)),
+            Slot::Offline(reason) | Slot::NotOpened(reason) => Err(self.offline_because(reason)),
+            Slot::Deleted => Err(self.deleted()),
+        }
+    }
+
+    /// Changes the log under its lock. A log that failed in doing so is taken offline, whatever the change said.
+    ///
+    /// # Errors
+    /// It is offline or deleted.
+    pub(crate) fn change<R>(
+        &self,
+        change: impl FnOnce(&mut Log) -> R,
+    ) -> Result<R, PartitionUnavailable> {
+        let mut slot = self.slot.lock();
+        let (result, has_failed) = match &mut *slot {
+            Slot::Online(log) => (change(log), log.failure().is_some()),
+            Slot::Offline(reason) | Slot::NotOpened(reason) => {
+                return Err(self.offline_because(reason));
+            }
+            Slot::Deleted => return Err(self.deleted()),
+        };
+        if has_failed {
+            tracing::error!(partition = %self.folder(), "{LOG_FAILED}");
+            self.replace(slot, Slot::Offline(LOG_FAILED.into()));
+        }
+        Ok(result)
+    }
+
+    /// Whether its log was not opened for a reason that may pass.
+    pub(crate) fn may_be_opened(&self) -> bool {
+        matches!(*self.slot.lock(), Slot::NotOpened(_))
+    }
+
+    /// New settings for the log. A partition that is offline takes them when it is opened again.
+    pub(crate) fn update_config(&self, config: &LogConfig) {
+        if let Ok(()) = self.change(|log| log.update_config(config.clone())) {
+            tracing::trace!(partition = %self.folder(), "settings changed");
+        }
+    }
+
+    /// The partition no longer serves; all who wait are told.
+    pub(crate) fn take_offline(&self, reason: &str) {
+        let slot = self.slot.lock();
+        if matches!(*slot, Slot::Online(_)) {
+            self.replace(slot, Slot::Offline(reason.into()));
+        }
+    }
+
+    /// The topic is deleted; all who wait are told.
+    pub(crate) fn delete(&self) {
+        self.replace(self.slot.lock(), Slot::Deleted);
+    }
+
+    /// Takes the log out for a clean shutdown.
+    pub(crate) fn take_log(&self) -> Option<Box<Log>> {
+        let slot = self.slot.lock();
+        match &*slot {
+            Slot::Online(_) => match self.replace(slot, Slot::Offline(STOPPING.into())) {
+                Slot::Online(log) => Some(log),
+                Slot::Offline(_) | Slot::NotOpened(_) | Slot::Deleted => None,
+            },
+            Slot::Offline(_) | Slot::NotOpened(_) | Slot::Deleted => None,
+        }
+    }
+
+    fn replace(&self, mut slot: MutexGuard<'_, Slot>, by: Slot) -> Slot {
+        let failure = match &by {
+            Slot::Offline(reason) | Slot::NotOpened(reason) => self.offline_because(reason),
+            Slot::Deleted => self.deleted(),
+            Slot::Online(_) => unreachable!("a log never comes back while the broker runs"),
+        };
+        if let Slot::Online(_) = &*slot {
+            tracing::debug!(partition = %self.folder(), %failure, "the partition serves no more");
+        }
+        let before = std::mem::replace(&mut *slot, by);
+        drop(slot);
+        self.acks.fail(&failure);
+        self.watchers.wake_all();
+        before
+    }
+
+    fn offline_because(&self, reason: &str) -> PartitionUnavailable {
+        PartitionUnavailable::Offline {
+            partition: self.folder().clone(),
+            reason: reason.into(),
+        }
+    }
+
+    fn deleted(&self) -> PartitionUnavailable {
+        PartitionUnavailable::Deleted {
+            partition: self.folder().clone(),
+        }
+    }
+
+    pub(crate) fn stopping(&self) -> PartitionUnavailable {
+        self.offline_because(STOPPING)
+    }
+}

@@ -1,0 +1,102 @@
+//! Reads an internal partition from its start, record by record, in bounded chunks.
+//!
+//! Why it exists: coordinators and the catalog are what their log says; both read it the same way.
+//! In -> out: partition -> key and value of each record in order; the offset after the last.
+
+use crate::fetch_types::{FetchError, Isolation};
+use crate::lookup::PartitionUnavailable;
+use crate::partition::Partition;
+use fanlog_model::Offset;
+use fanlog_protocol::records::{BatchView, Decompressor};
+use thiserror::Error;
+
+/// How much of a log is held at a time; a larger batch is held whole.
+const CHUNK_BYTES: usize = 1024 * 1024;
+
+/// Why an internal partition could not be replayed. Nothing of it is skipped.
+#[derive(Debug, Error)]
+pub(crate) enum ReplayError {
+    /// The partition cannot serve.
+    #[error(transparent)]
+    Unavailable(#[from] PartitionUnavailable),
+    /// It could not be read.
+    #[error(transparent)]
+    Read(#[from] FetchError),
+    /// A batch is not what was once written.
+    #[error("partition {partition} has a corrupt batch at offset {offset}: {reason}")]
+    Batch {
+        /// The partition's folder name.
+        partition: String,
+        /// The batch's base offset.
+        offset: Offset,
+        /// What is wrong.
+        reason: String,
+    },
+    /// A record cannot be understood.
+    #[error("partition {partition} has a record that cannot be read at offset {offset}: {reason}")]
+    Record {
+        /// The partition's folder name.
+        partition: String,
+        /// The record's offset.
+        offset: Offset,
+        /// What is wrong.
+        reason: String,
+    },
+}
+
+/// Calls `each` with every record's key and value, and gives the offset after the last.
+pub(crate) fn replay(
+    partition: &Partition,
+    mut each: impl FnMut(Option<&[u8]>, Option<&[u8]>) -> Result<(), String>,
+) -> Result<Offset, ReplayError> {
+    let mut decompressor = Decompressor::default();
+    let mut next = partition.with_log(|log| log.log_start_offset())?;
+    loop {
+        let readable = partition.readable(next, CHUNK_BYTES, true, Isolation::ReadUncommitted)?;
+        let chunk = partition.read(readable)?;
+        let before = next;
+        for piece in &chunk.records {
+            let mut rest: &[u8] = piece;
+            while !rest.is_empty() {
+                let (end, length) = replay_batch(partition, rest, &mut decompressor, &mut each)?;
+                next = end;
+                rest = &rest[length..];
+            }
+        }
+        if next == before {
+            return Ok(next);
+        }
+    }
+}
+
+/// Replays the first batch in `bytes`; the offset after it and its length.
+fn replay_batch(
+    partition: &Partition,
+    bytes: &[u8],
+    decompressor: &mut Decompressor,
+    each: &mut impl FnMut(Option<&[u8]>, Option<&[u8]>) -> Result<(), String>,
+) -> Result<(Offset, usize), ReplayError> {
+    let corrupt = |offset: Offset, reason: String| ReplayError::Batch {
+        partition: partition.folder().to_string(),
+        offset,
+        reason,
+    };
+    let batch =
+        BatchView::parse(bytes).map_err(|error| corrupt(Offset::ZERO, error.to_string()))?;
+    let base = batch.base_offset();
+    // Control batches are about transactions; they hold no record of a coordinator.
+    if !batch.is_control() {
+        let records = batch
+            .records(decompressor)
+            .map_err(|error| corrupt(base, error.to_string()))?;
+        for record in records {
+            let record = record.map_err(|error| corrupt(base, error.to_string()))?;
+            each(record.key, record.value).map_err(|reason| ReplayError::Record {
+                partition: partition.folder().to_string(),
+                offset: batch.offset_of(record.offset_delta),
+                reason,
+            })?;
+        }
+    }
+    Ok((batch.next_offset(), batch.total_len()))
+}

@@ -1,0 +1,212 @@
+//! Starting and stopping.
+//!
+//! Why it exists: nothing may be served before the data directory is known to be ours, the new leader epoch is
+//! durable, and every log is recovered; nothing may be called clean before every log is flushed.
+//! In -> out: configuration and environment -> a broker that serves.
+//! Read next: `identity.rs`, `start_counter.rs`, `reconcile.rs`.
+
+use crate::broker::Broker;
+use crate::catalog_runtime::{CATALOG_TOPIC_ID, CatalogRuntime};
+use crate::clean_shutdown::{take_marker, write_marker};
+use crate::config::BrokerConfig;
+use crate::fetch::FetchBudget;
+use crate::folders::folder_names;
+use crate::garbage::collect_garbage;
+use crate::groups::{Groups, group_settings};
+use crate::identity::{Identity, IdentityError, open_identity};
+use crate::metrics::Metrics;
+use crate::opener::Opener;
+use crate::partition::{Partition, Place};
+use crate::producer_ids::ProducerIds;
+use crate::start_counter::{StartCounterError, raise_start_counter};
+use crate::sync_threads::{SyncQueue, SyncThreads};
+use crate::topics_view::TopicsView;
+use fanlog_coordinators::catalog::{CATALOG_TOPIC, Rules};
+use fanlog_environment::Environment;
+use fanlog_model::{PartitionIndex, TopicName};
+use fanlog_storage::LogConfig;
+use parking_lot::{Mutex, RwLock};
+use std::collections::HashSet;
+use std::io;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use thiserror::Error;
+
+/// Why a broker does not start. Nothing in the data directory was harmed.
+#[derive(Debug, Error)]
+pub enum StartError {
+    /// The data directory is not ours to use.
+    #[error(transparent)]
+    Identity(#[from] IdentityError),
+    /// The count of starts cannot be raised.
+    #[error(transparent)]
+    StartCounter(#[from] StartCounterError),
+    /// The catalog cannot be read: without it no topic is known.
+    #[error("the catalog cannot be loaded: {reason}")]
+    Catalog {
+        /// What happened.
+        reason: String,
+    },
+    /// The disk or the operating system refused.
+    #[error("the broker cannot start: {0}")]
+    Io(#[from] io::Error),
+}
+
+impl Broker {
+    /// Starts a broker over a data directory. Blocks until its logs are recovered; groups are loaded in the
+    /// background and say so until they are.
+    ///
+    /// # Errors
+    /// The data directory is not ours, or its catalog cannot be read.
+    ///
+    /// # Panics
+    /// Outside a tokio runtime: timers and replies run there.
+    pub fn start(config: BrokerConfig, environment: Environment) -> Result<Arc<Self>, StartError> {
+        let identity = open_identity(&environment, config.node_id, config.cluster_id.as_deref())?;
+        let opener = new_opener(environment)?;
+        let sync_threads = SyncThreads::start(opener.queue.clone(), config.sync_threads)?;
+        let rules = Rules {
+            broker_id: config.node_id,
+            statics: Arc::new(config.statics.clone()),
+        };
+        let (catalog, deleted) = load_catalog(&opener, rules)?;
+        let broker = assemble(identity, config, opener, sync_threads, catalog);
+        let view = broker.catalog_view();
+        broker.reconcile(&view, &deleted);
+        collect_garbage(&*broker.environment().disk, &view, &deleted)?;
+        broker.is_serving.store(true, Ordering::Release);
+        if broker.config.has_timers {
+            broker.start_maintenance();
+        }
+        Ok(broker)
+    }
+
+    /// Stops: flushes and closes every log, then marks the directory clean. Requests under way are answered
+    /// first where they only wait for durability; later ones find their partitions offline.
+    pub async fn shutdown(self: &Arc<Self>) {
+        let broker = self.clone();
+        let stop = tokio::task::spawn_blocking(move || broker.stop());
+        if let Err(error) = stop.await {
+            tracing::error!(%error, "the shutdown did not finish; the next start verifies the logs");
+        }
+    }
+
+    fn stop(&self) {
+        if !self.is_serving.swap(false, Ordering::AcqRel) {
+            return;
+        }
+        self.stop_tasks();
+        self.sync_threads.stop();
+        let topics = self.topics();
+        let partitions = topics.iter().flat_map(|topic| &topic.partitions);
+        let mut is_clean = true;
+        // The catalog last: a change that is under way may still need it.
+        for partition in partitions.chain([self.catalog.partition()]) {
+            is_clean &= close(partition);
+        }
+        if !is_clean {
+            tracing::warn!("not every log was closed; the next start verifies them");
+            return;
+        }
+        match write_marker(&*self.environment().disk) {
+            Ok(()) => tracing::info!("stopped cleanly"),
+            Err(error) => tracing::warn!(%error, "the next start verifies the logs"),
+        }
+    }
+
+    fn stop_tasks(&self) {
+        for task in self.tasks.lock().drain(..) {
+            task.abort();
+        }
+        self.groups.stop_timers();
+    }
+}
+
+impl Drop for Broker {
+    fn drop(&mut self) {
+        self.stop_tasks();
+    }
+}
+
+/// Flushes and closes a log; whether nothing of it needs to be verified at the next start.
+fn close(partition: &Arc<Partition>) -> bool {
+    partition.sync_last();
+    let Some(log) = partition.take_log() else {
+        return false;
+    };
+    match log.close() {
+        Ok(()) => true,
+        Err(error) => {
+            tracing::error!(partition = %partition.folder(), %error, "closing failed");
+            false
+        }
+    }
+}
+
+fn new_opener(environment: Environment) -> Result<Opener, StartError> {
+    let disk = &*environment.disk;
+    let is_new = folder_names(disk)?.is_empty();
+    // The marker goes before anything is written; the count rises before anything is served.
+    let is_clean = take_marker(disk)?;
+    let leader_epoch = raise_start_counter(disk, is_new)?;
+    Ok(Opener {
+        queue: Arc::new(SyncQueue::default()),
+        metrics: Arc::new(Metrics::new()),
+        leader_epoch,
+        is_clean,
+        environment,
+    })
+}
+
+fn load_catalog(
+    opener: &Opener,
+    rules: Rules,
+) -> Result<(CatalogRuntime, HashSet<fanlog_model::TopicId>), StartError> {
+    let topic = TopicName::new(CATALOG_TOPIC).expect("the name is legal");
+    let metrics = opener.metrics.topic(&topic);
+    let place = Place::new(topic, CATALOG_TOPIC_ID, PartitionIndex(0));
+    // Every change counts until compaction comes: nothing of the catalog is ever deleted.
+    let config = LogConfig {
+        is_deleted_by_retention: false,
+        max_message_bytes: u32::MAX,
+        ..LogConfig::default()
+    };
+    let partition = opener.open(place, config, metrics, &HashSet::new());
+    CatalogRuntime::load(partition, rules).map_err(|error| StartError::Catalog {
+        reason: error.to_string(),
+    })
+}
+
+fn assemble(
+    identity: Identity,
+    config: BrokerConfig,
+    opener: Opener,
+    sync_threads: SyncThreads,
+    catalog: CatalogRuntime,
+) -> Arc<Broker> {
+    let settings = catalog.rules().broker_settings(&catalog.view());
+    let groups = Arc::new(Groups::new(
+        opener.environment.clock.clone(),
+        opener.environment.entropy.clone(),
+        group_settings(&settings),
+        config.has_timers,
+    ));
+    let broker = Arc::new(Broker {
+        identity,
+        budget: FetchBudget::new(config.fetch_memory_bytes),
+        config,
+        opener,
+        topics: RwLock::new(Arc::new(TopicsView::default())),
+        settings: RwLock::new(Arc::new(settings)),
+        catalog,
+        groups,
+        producer_ids: ProducerIds::default(),
+        sync_threads,
+        reconciling: Mutex::new(()),
+        tasks: Mutex::new(Vec::new()),
+        is_serving: AtomicBool::new(false),
+    });
+    broker.groups.belong_to(Arc::downgrade(&broker));
+    broker.metrics().observe(Arc::downgrade(&broker));
+    broker
+}
