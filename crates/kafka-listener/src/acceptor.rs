@@ -1,0 +1,135 @@
+//! Binds the port, accepts connections up to the limit, and ends them at shutdown.
+
+use crate::ListenerConfig;
+use crate::connection::Connection;
+use crate::context::{ConnectionContext, ListenerContext};
+use crate::fetch_sessions::FetchSessions;
+use crate::memory_budget::MemoryBudget;
+use fanlog_broker::Broker;
+use parking_lot::Mutex;
+use std::io;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+use thiserror::Error;
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
+use tokio::task::JoinSet;
+use tracing::{debug, warn};
+
+/// How long to wait after a failed accept (out of file descriptors) before the next.
+const ACCEPT_RETRY: Duration = Duration::from_millis(100);
+/// How long connections may take to answer what is under way when the broker shuts down.
+const DRAIN_MAX: Duration = Duration::from_secs(5);
+
+/// Why the listener could not start.
+#[derive(Debug, Error)]
+pub enum BindError {
+    /// Another program listens there.
+    #[error("address {0} is in use by another program; stop that one or choose another address with --kafka")]
+    InUse(SocketAddr),
+    /// Anything else that the system said.
+    #[error("cannot listen on {address}: {source}; choose another address with --kafka")]
+    Other {
+        /// The address asked for.
+        address: SocketAddr,
+        /// The system's reason.
+        source: io::Error,
+    },
+}
+
+/// A bound port that speaks the Kafka protocol.
+pub struct KafkaListener {
+    socket: TcpListener,
+    context: Arc<ListenerContext>,
+    slots: Arc<Semaphore>,
+}
+
+impl KafkaListener {
+    /// Binds the configured address.
+    ///
+    /// # Errors
+    /// The address is taken or can't be had.
+    pub async fn bind(config: ListenerConfig, broker: Arc<Broker>) -> Result<Self, BindError> {
+        let address = config.address;
+        let socket = TcpListener::bind(address).await.map_err(|source| match source.kind() {
+            io::ErrorKind::AddrInUse => BindError::InUse(address),
+            _ => BindError::Other { address, source },
+        })?;
+        let slots = Arc::new(Semaphore::new(config.connections_max.min(Semaphore::MAX_PERMITS)));
+        let context = ListenerContext {
+            request_memory: MemoryBudget::new(config.request_memory_bytes),
+            fetch_sessions: Mutex::new(FetchSessions::new(config.fetch_sessions_max)),
+            broker,
+            config,
+        };
+        Ok(Self { socket, context: Arc::new(context), slots })
+    }
+
+    /// The address bound, with the port that the system chose where 0 was asked for.
+    ///
+    /// # Errors
+    /// The system's own.
+    pub fn local_address(&self) -> io::Result<SocketAddr> {
+        self.socket.local_addr()
+    }
+
+    /// Serves until `shutdown` turns true; then stops accepting and lets connections answer what is under way.
+    pub async fn serve(self, mut shutdown: watch::Receiver<bool>) {
+        let mut connections = JoinSet::new();
+        loop {
+            tokio::select! {
+                accepted = self.socket.accept() => match accepted {
+                    Ok((socket, peer)) => self.admit(socket, peer, &mut connections, &shutdown),
+                    Err(error) => {
+                        warn!("accepting a connection failed: {error}; retrying");
+                        tokio::time::sleep(ACCEPT_RETRY).await;
+                    }
+                },
+                _ = connections.join_next(), if !connections.is_empty() => {}
+                _ = shutdown.wait_for(|stop| *stop) => break,
+            }
+        }
+        drop(self.socket);
+        let drained = async { while connections.join_next().await.is_some() {} };
+        if tokio::time::timeout(DRAIN_MAX, drained).await.is_err() {
+            warn!("some connections did not finish within {} s and are cut", DRAIN_MAX.as_secs());
+        }
+    }
+
+    fn admit(
+        &self,
+        socket: TcpStream,
+        peer: SocketAddr,
+        connections: &mut JoinSet<()>,
+        shutdown: &watch::Receiver<bool>,
+    ) {
+        let Ok(slot) = Arc::clone(&self.slots).try_acquire_owned() else {
+            warn!(
+                "refused a connection from {peer}: {} are open already (max.connections)",
+                self.context.config.connections_max
+            );
+            return;
+        };
+        // Answers are small and awaited: never held back for company.
+        if let Err(error) = socket.set_nodelay(true) {
+            debug!("TCP_NODELAY on {peer}: {error}");
+        }
+        let Ok(local) = socket.local_addr() else { return };
+        let context = ConnectionContext { listener: Arc::clone(&self.context), peer, local };
+        connections.spawn(serve_one(socket, Arc::new(context), slot, shutdown.clone()));
+    }
+}
+
+async fn serve_one(
+    socket: TcpStream,
+    context: Arc<ConnectionContext>,
+    slot: OwnedSemaphorePermit,
+    shutdown: watch::Receiver<bool>,
+) {
+    let peer = context.peer;
+    if let Err(error) = Connection::new(socket, context).run(shutdown).await {
+        debug!("connection from {peer} closed: {error}");
+    }
+    drop(slot);
+}

@@ -1,0 +1,259 @@
+//! Fetch, versions 4-18: records from many partitions, waiting for them if need be.
+//!
+//! Behaviour: a long poll until `min_bytes` are there, at most `max_wait_ms`; whole batches, the first of them at
+//! any size (KIP-74); fetch sessions (KIP-227). Partitions without records answer zero bytes, never null.
+//! Versions: 5 log start offset; 7 sessions; 9 leader epochs; 11 rack; 12 flexible, diverging epochs; 13 topic ids;
+//! 15 replica state; 16 node endpoints; 17 directory ids; 18 the replica's high watermark.
+//! Not implemented: fetching as a replica (refused), reading from a follower (there is none), tiered storage.
+
+use crate::context::ConnectionContext;
+use crate::errors;
+use crate::fetch_sessions::{
+    Found, PartitionKey, SessionError, SessionPlan, SessionRequest, TopicKey, Wanted,
+};
+use fanlog_broker::{
+    FetchError, FetchPartition, FetchRequestPlan, FetchedRecords, Isolation, LookupError, TopicRef,
+};
+use fanlog_model::{LeaderEpoch, Offset, PartitionIndex, TopicId, TopicName};
+use fanlog_protocol::ErrorCode;
+use fanlog_protocol::messages::fetch_response::{
+    AbortedTransaction, FetchableTopicResponse, LeaderIdAndEpoch, PartitionData,
+};
+use fanlog_protocol::messages::{FetchRequest, FetchResponse, RequestHeader};
+use fanlog_protocol::wire::RecordBytes;
+use std::borrow::Cow;
+use std::time::Duration;
+
+/// Topics are named by their ids from this version on.
+const TOPIC_IDS_SINCE: i16 = 13;
+/// `isolation_level` of a consumer that sees committed transactions only.
+const READ_COMMITTED: i8 = 1;
+
+type Outcome = Result<FetchedRecords, ErrorCode>;
+
+pub(crate) async fn handle(
+    context: &ConnectionContext,
+    _header: &RequestHeader<'_>,
+    request: FetchRequest<'_>,
+    version: i16,
+) -> FetchResponse<'static> {
+    if request.replica_id.max(request.replica_state.replica_id) >= 0 {
+        return refused(ErrorCode::ClusterAuthorizationFailed);
+    }
+    let session = session_request(context, &request, version >= TOPIC_IDS_SINCE);
+    let plan = match context.listener.fetch_sessions.lock().begin(session) {
+        Ok(plan) => plan,
+        Err(error) => return refused(session_error(error)),
+    };
+    let outcomes = fetch(context, &request, &plan).await;
+    let told = context.listener.fetch_sessions.lock().retain_news(&plan, outcomes, summary);
+    FetchResponse {
+        session_id: plan.session_id,
+        responses: by_topic(context, told, request.isolation_level == READ_COMMITTED),
+        ..Default::default()
+    }
+}
+
+fn refused(error: ErrorCode) -> FetchResponse<'static> {
+    FetchResponse { error_code: error.code(), ..Default::default() }
+}
+
+fn session_error(error: SessionError) -> ErrorCode {
+    match error {
+        SessionError::NotFound(_) => ErrorCode::FetchSessionIdNotFound,
+        SessionError::Epoch { .. } => ErrorCode::InvalidFetchSessionEpoch,
+        SessionError::TopicNaming(_) => ErrorCode::FetchSessionTopicIdError,
+    }
+}
+
+fn session_request(
+    context: &ConnectionContext,
+    request: &FetchRequest<'_>,
+    uses_topic_ids: bool,
+) -> SessionRequest {
+    let topics = context.broker().topics();
+    let key = |name: &Cow<'_, str>, id: uuid::Uuid| match uses_topic_ids {
+        true => TopicKey::Id(id),
+        false => TopicKey::Name(name.to_string()),
+    };
+    let wanted = request.topics.iter().flat_map(|topic| {
+        let topic_key = key(&topic.topic, topic.topic_id);
+        topic.partitions.iter().map(move |p| {
+            let wanted = Wanted {
+                fetch_offset: p.fetch_offset,
+                max_bytes: p.partition_max_bytes,
+                current_leader_epoch: p.current_leader_epoch,
+                last_fetched_epoch: p.last_fetched_epoch,
+            };
+            (PartitionKey { topic: topic_key.clone(), partition: p.partition }, wanted)
+        })
+    });
+    let forgotten = request.forgotten_topics_data.iter().flat_map(|topic| {
+        let topic_key = key(&topic.topic, topic.topic_id);
+        topic.partitions.iter().map(move |p| PartitionKey { topic: topic_key.clone(), partition: *p })
+    });
+    let name_of = |id| topics.by_id(TopicId(id)).map(|topic| (id, topic.name.clone()));
+    let mut draw = [0; 4];
+    context.broker().environment().entropy.fill(&mut draw);
+    SessionRequest {
+        session_id: request.session_id,
+        epoch: request.session_epoch,
+        uses_topic_ids,
+        partitions: wanted.collect(),
+        forgotten: forgotten.collect(),
+        names: request.topics.iter().filter_map(|topic| name_of(topic.topic_id)).collect(),
+        draw: u32::from_be_bytes(draw),
+        now: context.broker().environment().clock.monotonic(),
+    }
+}
+
+/// Reads every partition of the plan. A name that no topic can have is as unknown as one that none has.
+async fn fetch(
+    context: &ConnectionContext,
+    request: &FetchRequest<'_>,
+    plan: &SessionPlan,
+) -> Vec<(PartitionKey, Outcome)> {
+    let legal: Vec<Option<FetchPartition>> = plan.partitions.iter().map(fetch_partition).collect();
+    let has_illegal = legal.iter().any(Option::is_none);
+    let non_negative = |value: i32| usize::try_from(value).unwrap_or(0);
+    let results = context
+        .broker()
+        .fetch(FetchRequestPlan {
+            partitions: legal.iter().flatten().cloned().collect(),
+            // An error is told at once.
+            bytes_min: if has_illegal { 0 } else { non_negative(request.min_bytes) },
+            bytes_max: non_negative(request.max_bytes),
+            wait_max: Duration::from_millis(u64::try_from(request.max_wait_ms).unwrap_or(0)),
+            isolation: match request.isolation_level {
+                READ_COMMITTED => Isolation::ReadCommitted,
+                _ => Isolation::ReadUncommitted,
+            },
+        })
+        .await;
+    let mut results = results.into_iter();
+    let outcome = |(key, legal): (&PartitionKey, Option<FetchPartition>)| {
+        let outcome = match legal {
+            None => Err(ErrorCode::UnknownTopicOrPartition),
+            Some(_) => results
+                .next()
+                .expect("a fetch answers every partition of its plan")
+                .map_err(|error| code_of(context, plan, &error)),
+        };
+        (key.clone(), outcome)
+    };
+    plan.partitions.iter().map(|(key, _)| key).zip(legal).map(outcome).collect()
+}
+
+fn fetch_partition((key, wanted): &(PartitionKey, Wanted)) -> Option<FetchPartition> {
+    let topic = match &key.topic {
+        TopicKey::Name(name) => TopicRef::Name(TopicName::new(name).ok()?),
+        TopicKey::Id(id) => TopicRef::Id(TopicId(*id)),
+    };
+    let epoch = wanted.current_leader_epoch;
+    Some(FetchPartition {
+        topic,
+        partition: PartitionIndex(key.partition),
+        offset: Offset(wanted.fetch_offset),
+        bytes_max: usize::try_from(wanted.max_bytes).unwrap_or(0),
+        leader_epoch: (epoch >= 0).then_some(LeaderEpoch(epoch)),
+    })
+}
+
+/// A topic that was deleted and created again is told from one that is only gone, where a session remembers it.
+fn code_of(context: &ConnectionContext, plan: &SessionPlan, error: &FetchError) -> ErrorCode {
+    if let FetchError::Lookup(LookupError::UnknownTopicId(id)) = error {
+        let sessions = context.listener.fetch_sessions.lock();
+        let name = sessions.name_of(plan.session_id, id.0);
+        if plan.is_incremental && name.is_some_and(|n| context.broker().topics().by_name(n).is_some()) {
+            return ErrorCode::InconsistentTopicId;
+        }
+    }
+    errors::of_fetch(error)
+}
+
+fn summary(outcome: &Outcome) -> Found {
+    match outcome {
+        Ok(records) => Found {
+            has_records: records.bytes() > 0,
+            has_error: false,
+            is_diverging: false,
+            high_watermark: records.high_watermark.0,
+            log_start_offset: records.log_start_offset.0,
+        },
+        Err(_) => Found {
+            has_records: false,
+            has_error: true,
+            is_diverging: false,
+            high_watermark: -1,
+            log_start_offset: -1,
+        },
+    }
+}
+
+/// Groups neighbours of one topic, keeping the order in which they were read.
+fn by_topic(
+    context: &ConnectionContext,
+    told: Vec<(PartitionKey, Outcome)>,
+    is_read_committed: bool,
+) -> Vec<FetchableTopicResponse<'static>> {
+    let mut topics: Vec<FetchableTopicResponse<'static>> = Vec::new();
+    let mut last: Option<TopicKey> = None;
+    for (key, outcome) in told {
+        if last.as_ref() != Some(&key.topic) {
+            let (topic, topic_id) = match &key.topic {
+                TopicKey::Name(name) => (Cow::Owned(name.clone()), uuid::Uuid::nil()),
+                TopicKey::Id(id) => (Cow::Borrowed(""), *id),
+            };
+            topics.push(FetchableTopicResponse { topic, topic_id, ..Default::default() });
+            last = Some(key.topic.clone());
+        }
+        let data = partition_data(context, key.partition, outcome, is_read_committed);
+        topics.last_mut().expect("pushed above").partitions.push(data);
+    }
+    topics
+}
+
+fn partition_data(
+    context: &ConnectionContext,
+    partition_index: i32,
+    outcome: Outcome,
+    is_read_committed: bool,
+) -> PartitionData<'static> {
+    let records = match outcome {
+        Ok(records) => records,
+        Err(error) => return partition_error(context, partition_index, error),
+    };
+    let aborted = |a: &fanlog_broker::AbortedTransaction| AbortedTransaction {
+        producer_id: a.producer_id.0,
+        first_offset: a.first_offset.0,
+    };
+    PartitionData {
+        partition_index,
+        high_watermark: records.high_watermark.0,
+        last_stable_offset: records.last_stable_offset.0,
+        log_start_offset: records.log_start_offset.0,
+        aborted_transactions: is_read_committed
+            .then(|| records.aborted_transactions.iter().map(aborted).collect()),
+        records: Some(RecordBytes::Shared(records.records)),
+        ..Default::default()
+    }
+}
+
+fn partition_error(context: &ConnectionContext, partition_index: i32, error: ErrorCode) -> PartitionData<'static> {
+    let current_leader = match error {
+        ErrorCode::FencedLeaderEpoch => LeaderIdAndEpoch {
+            leader_id: context.broker().broker_id().0,
+            leader_epoch: context.broker().leader_epoch().0,
+        },
+        _ => LeaderIdAndEpoch::default(),
+    };
+    PartitionData {
+        partition_index,
+        error_code: error.code(),
+        high_watermark: -1,
+        current_leader,
+        aborted_transactions: None,
+        records: Some(RecordBytes::Shared(Vec::new())),
+        ..Default::default()
+    }
+}

@@ -1,0 +1,279 @@
+//! One client's connection: requests in, answers out in the order of the requests.
+//!
+//! Why it exists: Kafka's clients pipeline, and rely on answers coming in order. A Produce may overlap the
+//! Produce before it, which waits to be durable; any other request starts once all earlier ones were answered.
+//! Owns: the order of answers, the bound on requests under way, the idle and stall time-outs.
+//! Never: what a request means (`dispatch.rs`).
+//! In -> out: frames -> `dispatch::start` -> gather lists written to the socket.
+//! Invariants: OPS-1.   Read next: `dispatch.rs`.
+
+use crate::context::ConnectionContext;
+use crate::dispatch::{self, Answer, Started};
+use crate::frame::{Frame, FrameError, FrameReader};
+use crate::memory_budget::MemoryLease;
+use bytes::Bytes;
+use std::collections::VecDeque;
+use std::future::{Future, poll_fn};
+use std::io::{self, IoSlice};
+use std::pin::Pin;
+use std::sync::Arc;
+use std::time::Duration;
+use thiserror::Error;
+use tokio::io::{AsyncWrite, AsyncWriteExt};
+use tokio::net::TcpStream;
+use tokio::net::tcp::{OwnedReadHalf, OwnedWriteHalf};
+use tokio::sync::watch;
+use tokio::time::timeout;
+
+/// How many Produce requests of one connection may wait to be durable; then its socket is no longer read.
+const REQUESTS_UNDER_WAY_MAX: usize = 100;
+/// How long a peer may leave a frame unfinished, or leave our answer unread, without any progress.
+const STALL_MAX: Duration = Duration::from_secs(60);
+/// How many slices one `writev` takes at most (Linux allows 1024).
+const SLICES_PER_WRITE: usize = 64;
+
+/// Why a connection ended other than by the peer's own close between frames.
+#[derive(Debug, Error)]
+pub(crate) enum ConnectionError {
+    #[error(transparent)]
+    Frame(#[from] FrameError),
+    #[error("writing to the connection failed: {0}")]
+    Write(io::Error),
+    #[error("{0}")]
+    Refused(String),
+    #[error("the peer made no progress for {} s", STALL_MAX.as_secs())]
+    Stalled,
+    #[error("the connection was idle for {} s (connections.max.idle.ms)", .0.as_secs())]
+    Idle(Duration),
+}
+
+struct UnderWay {
+    answer: Pin<Box<dyn Future<Output = Answer> + Send>>,
+    _lease: MemoryLease,
+    /// The answer is of no use to a peer that has gone, and producing it may take long.
+    is_long_wait: bool,
+}
+
+/// A connection and the requests on it that are not answered yet.
+pub(crate) struct Connection {
+    context: Arc<ConnectionContext>,
+    frames: FrameReader<OwnedReadHalf>,
+    out: OwnedWriteHalf,
+    under_way: VecDeque<UnderWay>,
+    /// Set while a request that may not overlap is under way.
+    is_exclusive: bool,
+    /// The next request, read ahead while an earlier one must be answered first.
+    held: Option<Frame>,
+    peer_closed: bool,
+}
+
+enum Event {
+    Answered(Answer),
+    Read(Result<Option<Frame>, FrameError>),
+    Shutdown,
+    Timeout,
+}
+
+impl Connection {
+    pub(crate) fn new(socket: TcpStream, context: Arc<ConnectionContext>) -> Self {
+        let (read, out) = socket.into_split();
+        let frames = FrameReader::new(
+            read,
+            context.listener.config.frame_bytes_max,
+            context.listener.request_memory.clone(),
+        );
+        Self {
+            context,
+            frames,
+            out,
+            under_way: VecDeque::new(),
+            is_exclusive: false,
+            held: None,
+            peer_closed: false,
+        }
+    }
+
+    /// Serves until the peer closes, breaks the protocol or the broker shuts down.
+    pub(crate) async fn run(mut self, mut shutdown: watch::Receiver<bool>) -> Result<(), ConnectionError> {
+        loop {
+            if self.may_start()
+                && let Some(frame) = self.held.take()
+            {
+                self.start(frame)?;
+                continue;
+            }
+            if self.peer_closed && self.under_way.is_empty() {
+                return Ok(());
+            }
+            match self.next_event(&mut shutdown).await {
+                Event::Answered(answer) => self.finish(answer).await?,
+                Event::Read(Ok(Some(frame))) => self.held = Some(frame),
+                Event::Read(Ok(None)) => self.on_peer_closed(),
+                Event::Read(Err(FrameError::CutShort)) => self.on_peer_closed(),
+                Event::Read(Err(error)) => return Err(error.into()),
+                Event::Shutdown => return Ok(()),
+                Event::Timeout => self.check_timeout()?,
+            }
+        }
+    }
+
+    /// Whether the held request may start: nothing exclusive is under way, and, unless it is a Produce,
+    /// nothing at all.
+    fn may_start(&self) -> bool {
+        let Some(frame) = &self.held else { return false };
+        let overlaps = dispatch::may_overlap(&frame.bytes);
+        self.under_way.is_empty()
+            || (overlaps && !self.is_exclusive && self.under_way.len() < REQUESTS_UNDER_WAY_MAX)
+    }
+
+    async fn next_event(&mut self, shutdown: &mut watch::Receiver<bool>) -> Event {
+        let may_read = self.held.is_none() && !self.peer_closed;
+        let patience = if self.frames.is_inside_frame() {
+            STALL_MAX
+        } else {
+            self.context.listener.config.idle_max
+        };
+        let under_way = &mut self.under_way;
+        let has_work = !under_way.is_empty();
+        let may_stop = under_way.iter().all(|request| request.is_long_wait);
+        let first_answer = poll_fn(|cx| match under_way.front_mut() {
+            Some(first) => first.answer.as_mut().poll(cx),
+            None => std::task::Poll::Pending,
+        });
+        tokio::select! {
+            biased;
+            answer = first_answer, if has_work => Event::Answered(answer),
+            read = self.frames.next(), if may_read => Event::Read(read),
+            _ = shutdown.wait_for(|stop| *stop), if may_stop => Event::Shutdown,
+            () = tokio::time::sleep(patience), if !has_work => Event::Timeout,
+        }
+    }
+
+    fn start(&mut self, frame: Frame) -> Result<(), ConnectionError> {
+        let Frame { bytes, lease } = frame;
+        match dispatch::start(&self.context, bytes) {
+            Started::Refused(reason) => Err(ConnectionError::Refused(reason)),
+            Started::UnderWay { answer, overlaps, is_long_wait } => {
+                self.is_exclusive = !overlaps;
+                self.under_way.push_back(UnderWay { answer, _lease: lease, is_long_wait });
+                Ok(())
+            }
+        }
+    }
+
+    async fn finish(&mut self, answer: Answer) -> Result<(), ConnectionError> {
+        let done = self.under_way.pop_front();
+        if self.under_way.is_empty() {
+            self.is_exclusive = false;
+        }
+        match answer {
+            Answer::Reply(slices) => {
+                let written = write_all_slices(&mut self.out, slices).await;
+                drop(done);
+                match written {
+                    Err(_) if self.peer_closed => Ok(()),
+                    other => other,
+                }
+            }
+            Answer::None => Ok(()),
+            Answer::Close(reason) => Err(ConnectionError::Refused(reason)),
+        }
+    }
+
+    /// What the peer sent before it closed is still carried out, except waits whose end nobody sees.
+    fn on_peer_closed(&mut self) {
+        self.peer_closed = true;
+        if self.under_way.back().is_some_and(|last| last.is_long_wait) {
+            self.under_way.pop_back();
+        }
+    }
+
+    fn check_timeout(&self) -> Result<(), ConnectionError> {
+        if self.frames.is_inside_frame() {
+            Err(ConnectionError::Stalled)
+        } else {
+            Err(ConnectionError::Idle(self.context.listener.config.idle_max))
+        }
+    }
+}
+
+/// Writes a gather list without joining it. A peer that takes nothing for `STALL_MAX` is given up.
+async fn write_all_slices(out: &mut (impl AsyncWrite + Unpin), slices: Vec<Bytes>) -> Result<(), ConnectionError> {
+    let mut first = 0;
+    let mut skip = 0;
+    while first < slices.len() {
+        let window: Vec<IoSlice<'_>> = slices[first..]
+            .iter()
+            .take(SLICES_PER_WRITE)
+            .enumerate()
+            .map(|(i, slice)| IoSlice::new(if i == 0 { &slice[skip..] } else { slice }))
+            .collect();
+        if window.iter().all(|slice| slice.is_empty()) {
+            first += window.len();
+            skip = 0;
+            continue;
+        }
+        let mut written = match timeout(STALL_MAX, out.write_vectored(&window)).await {
+            Err(_) => return Err(ConnectionError::Stalled),
+            Ok(Err(error)) => return Err(ConnectionError::Write(error)),
+            Ok(Ok(0)) => return Err(ConnectionError::Write(io::ErrorKind::WriteZero.into())),
+            Ok(Ok(written)) => written,
+        };
+        while first < slices.len() && written >= slices[first].len() - skip {
+            written -= slices[first].len() - skip;
+            first += 1;
+            skip = 0;
+        }
+        skip += written;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::task::{Context, Poll};
+
+    /// Takes at most `step` bytes a write, as a slow socket does.
+    struct Dribble {
+        step: usize,
+        taken: Vec<u8>,
+    }
+
+    impl AsyncWrite for Dribble {
+        fn poll_write(mut self: Pin<&mut Self>, _: &mut Context<'_>, buf: &[u8]) -> Poll<io::Result<usize>> {
+            let n = buf.len().min(self.step);
+            self.taken.extend_from_slice(&buf[..n]);
+            Poll::Ready(Ok(n))
+        }
+        fn poll_write_vectored(
+            mut self: Pin<&mut Self>,
+            _: &mut Context<'_>,
+            bufs: &[IoSlice<'_>],
+        ) -> Poll<io::Result<usize>> {
+            let mut left = self.step;
+            for buf in bufs {
+                let n = buf.len().min(left);
+                self.taken.extend_from_slice(&buf[..n]);
+                left -= n;
+            }
+            Poll::Ready(Ok(self.step - left))
+        }
+        fn poll_flush(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
+            Poll::Ready(Ok(()))
+        }
+        fn poll_shutdown(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
+            Poll::Ready(Ok(()))
+        }
+    }
+
+    #[tokio::test]
+    async fn a_gather_list_arrives_whole_through_any_size_of_write() {
+        let parts = ["", "ab", "", "cde", "f", ""].map(|s| Bytes::from_static(s.as_bytes()));
+        for step in 1..8 {
+            let mut out = Dribble { step, taken: Vec::new() };
+            write_all_slices(&mut out, parts.to_vec()).await.unwrap();
+            assert_eq!(out.taken, b"abcdef", "step {step}");
+        }
+    }
+}

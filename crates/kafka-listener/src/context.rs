@@ -1,0 +1,39 @@
+//! What a request handler may know: the broker, the listener's settings, and whom it talks to.
+
+use crate::ListenerConfig;
+use crate::fetch_sessions::FetchSessions;
+use crate::memory_budget::MemoryBudget;
+use fanlog_broker::Broker;
+use parking_lot::Mutex;
+use std::net::SocketAddr;
+use std::sync::Arc;
+
+/// Shared by all connections of one listener.
+pub(crate) struct ListenerContext {
+    pub(crate) broker: Arc<Broker>,
+    pub(crate) config: ListenerConfig,
+    pub(crate) request_memory: MemoryBudget,
+    pub(crate) fetch_sessions: Mutex<FetchSessions>,
+}
+
+/// One connection.
+pub(crate) struct ConnectionContext {
+    pub(crate) listener: Arc<ListenerContext>,
+    pub(crate) peer: SocketAddr,
+    /// The address that the client reached.
+    pub(crate) local: SocketAddr,
+}
+
+impl ConnectionContext {
+    pub(crate) fn broker(&self) -> &Arc<Broker> {
+        &self.listener.broker
+    }
+
+    /// The address that Metadata names: the advertised one, else the one that this client reached.
+    pub(crate) fn advertised(&self) -> (String, u16) {
+        match &self.listener.config.advertise {
+            Some((host, port)) => (host.clone(), *port),
+            None => (self.local.ip().to_canonical().to_string(), self.local.port()),
+        }
+    }
+}

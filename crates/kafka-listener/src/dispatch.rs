@@ -1,0 +1,220 @@
+//! From a frame to the API that answers it.
+//!
+//! Why it exists: one table says which APIs and versions are served; ApiVersions advertises it and nothing else.
+//! Owns: the table.   Never: what an API does (`apis/<name>.rs`).
+//! In -> out: a frame -> a future of its answer.
+//! Read next: `apis/produce.rs`, the one API that does not fit the common shape.
+
+use crate::apis;
+use crate::context::ConnectionContext;
+use bytes::{Bytes, BytesMut};
+use fanlog_protocol::ApiKey;
+use fanlog_protocol::messages::{self, RequestHeader, ResponseHeader};
+use fanlog_protocol::wire::{EncodeError, GatherBuffer, Reader};
+use std::future::Future;
+use std::ops::RangeInclusive;
+use std::pin::Pin;
+use std::sync::Arc;
+
+/// The bytes that every request begins with: key, version, correlation id.
+const FIXED_HEADER_BYTES: usize = 8;
+
+/// What becomes of a request.
+#[derive(Debug)]
+pub(crate) enum Answer {
+    /// The slices of the answer's frame.
+    Reply(Vec<Bytes>),
+    /// Nothing is answered (a Produce with `acks=0`).
+    None,
+    /// The connection closes, for this reason.
+    Close(String),
+}
+
+pub(crate) type AnswerFuture = Pin<Box<dyn Future<Output = Answer> + Send>>;
+
+/// A request that was taken in hand, or not.
+pub(crate) enum Started {
+    /// The connection closes, for this reason.
+    Refused(String),
+    /// The answer will come.
+    UnderWay {
+        answer: AnswerFuture,
+        /// The next Produce may start before this one is answered.
+        overlaps: bool,
+        /// It may wait long for something that only the peer wants to know.
+        is_long_wait: bool,
+    },
+}
+
+/// The fixed beginning of a request.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct RequestLine {
+    pub(crate) api: ApiKey,
+    pub(crate) version: i16,
+    pub(crate) correlation_id: i32,
+}
+
+/// Every API served, in the order of the keys.
+pub(crate) const SERVED: &[ApiKey] = &[
+    ApiKey::Produce,
+    ApiKey::Fetch,
+    ApiKey::ListOffsets,
+    ApiKey::Metadata,
+    ApiKey::OffsetCommit,
+    ApiKey::OffsetFetch,
+    ApiKey::FindCoordinator,
+    ApiKey::JoinGroup,
+    ApiKey::Heartbeat,
+    ApiKey::LeaveGroup,
+    ApiKey::SyncGroup,
+    ApiKey::DescribeGroups,
+    ApiKey::ListGroups,
+    ApiKey::ApiVersions,
+    ApiKey::CreateTopics,
+    ApiKey::DeleteTopics,
+    ApiKey::DeleteRecords,
+    ApiKey::InitProducerId,
+    ApiKey::OffsetForLeaderEpoch,
+    ApiKey::DescribeConfigs,
+    ApiKey::AlterConfigs,
+    ApiKey::DescribeLogDirs,
+    ApiKey::CreatePartitions,
+    ApiKey::DeleteGroups,
+    ApiKey::ElectLeaders,
+    ApiKey::IncrementalAlterConfigs,
+    ApiKey::ListPartitionReassignments,
+    ApiKey::OffsetDelete,
+    ApiKey::DescribeQuorum,
+    ApiKey::DescribeCluster,
+    ApiKey::DescribeProducers,
+    ApiKey::DescribeTopicPartitions,
+];
+
+/// What ApiVersions says of an API. Produce is announced from 0, though 0 to 2 are refused: librdkafka before
+/// 2.11.1 takes a higher minimum to mean that compression is not supported (KAFKA-18659).
+pub(crate) fn advertised_versions(api: ApiKey) -> RangeInclusive<i16> {
+    match api {
+        ApiKey::Produce => 0..=*api.valid_versions().end(),
+        other => other.valid_versions(),
+    }
+}
+
+/// Whether a request may start while earlier Produce requests wait to be durable.
+pub(crate) fn may_overlap(frame: &[u8]) -> bool {
+    frame.first_chunk().is_some_and(|key| i16::from_be_bytes(*key) == ApiKey::Produce as i16)
+}
+
+/// Takes a request in hand. A Produce is appended before this returns, so that appends keep the order of frames.
+pub(crate) fn start(context: &Arc<ConnectionContext>, frame: BytesMut) -> Started {
+    let line = match request_line(&frame) {
+        Ok(line) => line,
+        Err(reason) => return Started::Refused(reason),
+    };
+    let RequestLine { api, version, .. } = line;
+    if !api.valid_versions().contains(&version) {
+        return match api {
+            ApiKey::ApiVersions => ready(apis::api_versions::unsupported_version(line)),
+            _ => Started::Refused(format!("version {version} of {} is not served", api.name())),
+        };
+    }
+    if api == ApiKey::Produce {
+        let answer = apis::produce::start(Arc::clone(context), line, frame);
+        return Started::UnderWay { answer, overlaps: true, is_long_wait: false };
+    }
+    let is_long_wait = matches!(api, ApiKey::Fetch | ApiKey::JoinGroup | ApiKey::SyncGroup);
+    let answer = Box::pin(handle(Arc::clone(context), line, frame.freeze()));
+    Started::UnderWay { answer, overlaps: false, is_long_wait }
+}
+
+fn ready(answer: Answer) -> Started {
+    let answer = Box::pin(std::future::ready(answer));
+    Started::UnderWay { answer, overlaps: false, is_long_wait: false }
+}
+
+fn request_line(frame: &[u8]) -> Result<RequestLine, String> {
+    let Some([k0, k1, v0, v1, correlation @ ..]) = frame.first_chunk::<FIXED_HEADER_BYTES>() else {
+        return Err(format!("a frame of {} bytes is too short for a request header", frame.len()));
+    };
+    let key = i16::from_be_bytes([*k0, *k1]);
+    let version = i16::from_be_bytes([*v0, *v1]);
+    let correlation_id = i32::from_be_bytes(*correlation);
+    match ApiKey::from_i16(key).filter(|api| SERVED.contains(api)) {
+        Some(api) => Ok(RequestLine { api, version, correlation_id }),
+        None => Err(format!("API key {key} is not served")),
+    }
+}
+
+/// Encodes an answer in the request's version (P8: errors too).
+pub(crate) fn reply(
+    line: RequestLine,
+    body: impl FnOnce(&mut GatherBuffer) -> Result<(), EncodeError>,
+) -> Answer {
+    let header = ResponseHeader { correlation_id: line.correlation_id };
+    let slices = GatherBuffer::frame(|out| {
+        header.encode(out, line.api.response_header_version(line.version))?;
+        body(out)
+    });
+    match slices {
+        Ok(slices) => Answer::Reply(slices),
+        Err(error) => Answer::Close(format!("the answer to {} can't be encoded: {error}", line.api.name())),
+    }
+}
+
+/// Decodes the header and the body of one request and lets its API answer.
+async fn handle(context: Arc<ConnectionContext>, line: RequestLine, frame: Bytes) -> Answer {
+    let RequestLine { api, version, .. } = line;
+    let mut reader = Reader::new(&frame);
+    let header = match RequestHeader::decode(&mut reader, api.request_header_version(version)) {
+        Ok(header) => header,
+        Err(error) => return Answer::Close(format!("bad header of {}: {error}", api.name())),
+    };
+    macro_rules! answer {
+        ($module:ident, $request:ident) => {
+            match messages::$request::decode(&mut reader, version) {
+                Ok(request) => {
+                    let response = apis::$module::handle(&context, &header, request, version).await;
+                    reply(line, |out| response.encode(out, version))
+                }
+                Err(error) => Answer::Close(format!("bad {} version {version}: {error}", api.name())),
+            }
+        };
+    }
+    match api {
+        ApiKey::Fetch => answer!(fetch, FetchRequest),
+        ApiKey::ListOffsets => answer!(list_offsets, ListOffsetsRequest),
+        ApiKey::Metadata => answer!(metadata, MetadataRequest),
+        ApiKey::OffsetCommit => answer!(offset_commit, OffsetCommitRequest),
+        ApiKey::OffsetFetch => answer!(offset_fetch, OffsetFetchRequest),
+        ApiKey::FindCoordinator => answer!(find_coordinator, FindCoordinatorRequest),
+        ApiKey::JoinGroup => answer!(join_group, JoinGroupRequest),
+        ApiKey::Heartbeat => answer!(heartbeat, HeartbeatRequest),
+        ApiKey::LeaveGroup => answer!(leave_group, LeaveGroupRequest),
+        ApiKey::SyncGroup => answer!(sync_group, SyncGroupRequest),
+        ApiKey::DescribeGroups => answer!(describe_groups, DescribeGroupsRequest),
+        ApiKey::ListGroups => answer!(list_groups, ListGroupsRequest),
+        ApiKey::ApiVersions => answer!(api_versions, ApiVersionsRequest),
+        ApiKey::CreateTopics => answer!(create_topics, CreateTopicsRequest),
+        ApiKey::DeleteTopics => answer!(delete_topics, DeleteTopicsRequest),
+        ApiKey::DeleteRecords => answer!(delete_records, DeleteRecordsRequest),
+        ApiKey::InitProducerId => answer!(init_producer_id, InitProducerIdRequest),
+        ApiKey::OffsetForLeaderEpoch => answer!(offset_for_leader_epoch, OffsetForLeaderEpochRequest),
+        ApiKey::DescribeConfigs => answer!(describe_configs, DescribeConfigsRequest),
+        ApiKey::AlterConfigs => answer!(alter_configs, AlterConfigsRequest),
+        ApiKey::DescribeLogDirs => answer!(describe_log_dirs, DescribeLogDirsRequest),
+        ApiKey::CreatePartitions => answer!(create_partitions, CreatePartitionsRequest),
+        ApiKey::DeleteGroups => answer!(delete_groups, DeleteGroupsRequest),
+        ApiKey::ElectLeaders => answer!(elect_leaders, ElectLeadersRequest),
+        ApiKey::IncrementalAlterConfigs => answer!(incremental_alter_configs, IncrementalAlterConfigsRequest),
+        ApiKey::ListPartitionReassignments => {
+            answer!(list_partition_reassignments, ListPartitionReassignmentsRequest)
+        }
+        ApiKey::OffsetDelete => answer!(offset_delete, OffsetDeleteRequest),
+        ApiKey::DescribeQuorum => answer!(describe_quorum, DescribeQuorumRequest),
+        ApiKey::DescribeCluster => answer!(describe_cluster, DescribeClusterRequest),
+        ApiKey::DescribeProducers => answer!(describe_producers, DescribeProducersRequest),
+        ApiKey::DescribeTopicPartitions => answer!(describe_topic_partitions, DescribeTopicPartitionsRequest),
+        ApiKey::Produce => Answer::Close("a Produce was routed past its own path".to_owned()),
+        #[allow(unreachable_patterns, reason = "keys that the codec knows ahead of the listener")]
+        _ => Answer::Close(format!("{} is not served", api.name())),
+    }
+}
