@@ -29,6 +29,11 @@ impl ConnectionContext {
         &self.listener.broker
     }
 
+    /// Whom the client connects from, as Kafka shows it to operators.
+    pub(crate) fn peer_host(&self) -> String {
+        format!("/{}", self.peer.ip().to_canonical())
+    }
+
     /// The address that Metadata names: the advertised one, else the one that this client reached.
     pub(crate) fn advertised(&self) -> (String, u16) {
         match &self.listener.config.advertise {

@@ -8,6 +8,7 @@
 //! Invariants: OPS-1.   Read next: `connection.rs`, then `dispatch.rs`.
 
 mod acceptor;
+mod authorized_operations;
 mod apis;
 mod connection;
 mod context;

@@ -1,0 +1,12 @@
+//! Every reason that the broker gives, as Kafka's error code: each enum in one exhaustive match.
+//!
+//! Why it exists: codes are the protocol's affair; below the listeners errors are typed and know nothing of them.
+
+mod append;
+mod groups;
+mod offsets;
+mod topics;
+
+pub(crate) use append::{Refusal, of_append};
+pub(crate) use groups::{of_coordinator, of_group, of_group_failure, of_offset};
+pub(crate) use offsets::{of_delete_records, of_epoch, of_fetch, of_lookup, of_offsets, of_unavailable};

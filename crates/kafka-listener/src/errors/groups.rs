@@ -1,0 +1,45 @@
+//! Reasons of the group coordinator.
+
+use fanlog_broker::{CoordinatorError, GroupFailure};
+use fanlog_coordinators::group::{GroupError, OffsetError};
+use fanlog_protocol::ErrorCode;
+
+pub(crate) fn of_group(error: &GroupError) -> ErrorCode {
+    match error {
+        GroupError::InvalidGroupId => ErrorCode::InvalidGroupId,
+        GroupError::GroupNotFound { .. } => ErrorCode::GroupIdNotFound,
+        GroupError::UnknownMember { .. } => ErrorCode::UnknownMemberId,
+        GroupError::FencedInstance { .. } => ErrorCode::FencedInstanceId,
+        GroupError::IllegalGeneration { .. } => ErrorCode::IllegalGeneration,
+        GroupError::RebalanceInProgress { .. } => ErrorCode::RebalanceInProgress,
+        GroupError::InconsistentProtocol { .. } => ErrorCode::InconsistentGroupProtocol,
+        GroupError::MemberIdRequired { .. } => ErrorCode::MemberIdRequired,
+        GroupError::InvalidSessionTimeout { .. } => ErrorCode::InvalidSessionTimeout,
+        GroupError::GroupFull { .. } => ErrorCode::GroupMaxSizeReached,
+        GroupError::GroupNotEmpty { .. } => ErrorCode::NonEmptyGroup,
+        // Kafka answers both like this, as its own record would be too large.
+        GroupError::ProtocolsTooLarge { .. } | GroupError::GroupTooLarge { .. } => ErrorCode::UnknownServerError,
+    }
+}
+
+pub(crate) fn of_offset(error: &OffsetError) -> ErrorCode {
+    match error {
+        OffsetError::MetadataTooLarge { .. } => ErrorCode::OffsetMetadataTooLarge,
+        OffsetError::SubscribedTopic { .. } => ErrorCode::GroupSubscribedToTopic,
+    }
+}
+
+pub(crate) fn of_coordinator(error: &CoordinatorError) -> ErrorCode {
+    match error {
+        CoordinatorError::Loading => ErrorCode::CoordinatorLoadInProgress,
+        CoordinatorError::NotAvailable { .. } => ErrorCode::CoordinatorNotAvailable,
+    }
+}
+
+/// A group's refusal, or its coordinator's.
+pub(crate) fn of_group_failure(failure: &GroupFailure) -> ErrorCode {
+    match failure {
+        GroupFailure::Refused(error) => of_group(error),
+        GroupFailure::Coordinator(error) => of_coordinator(error),
+    }
+}
