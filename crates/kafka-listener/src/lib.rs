@@ -8,8 +8,9 @@
 //! Invariants: OPS-1.   Read next: `connection.rs`, then `dispatch.rs`.
 
 mod acceptor;
-mod authorized_operations;
 mod apis;
+mod authorized_operations;
+mod config_entries;
 mod connection;
 mod context;
 mod dispatch;
@@ -17,6 +18,7 @@ mod errors;
 mod fetch_sessions;
 mod frame;
 mod memory_budget;
+mod partition_state;
 
 pub use acceptor::{BindError, KafkaListener};
 

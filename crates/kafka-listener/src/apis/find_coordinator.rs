@@ -1,8 +1,9 @@
 //! FindCoordinator, versions 0-6: which broker coordinates a group. Here: this one.
 //!
 //! Versions: 1 kinds of keys, error messages; 3 flexible; 4 several keys; 6 share groups.
-//! Not implemented: coordinators of transactions and share groups: INVALID_REQUEST saying so, which clients
-//! take as final instead of asking for ever.
+//! Not implemented: coordinators of transactions: TRANSACTIONAL_ID_AUTHORIZATION_FAILED with a message that says so,
+//! as that is the code which both Java and librdkafka take for final instead of asking for ever. Share groups:
+//! INVALID_REQUEST.
 
 use crate::context::ConnectionContext;
 use fanlog_protocol::ErrorCode;
@@ -38,7 +39,7 @@ pub(crate) async fn handle(
 
 fn coordinator(context: &ConnectionContext, key_type: i8, key: &str) -> Coordinator<'static> {
     let key = Cow::Owned(key.to_owned());
-    let refusal = match key_type {
+    let (error, refusal) = match key_type {
         KEY_GROUP => {
             let (host, port) = context.advertised();
             return Coordinator {
@@ -49,14 +50,20 @@ fn coordinator(context: &ConnectionContext, key_type: i8, key: &str) -> Coordina
                 ..Default::default()
             };
         }
-        KEY_TRANSACTION => "transactions are not served yet; leave transactional.id unset".to_owned(),
-        other => format!("coordinators of key type {other} are not served; only groups (0) are"),
+        KEY_TRANSACTION => (
+            ErrorCode::TransactionalIdAuthorizationFailed,
+            "transactions are not served yet; leave transactional.id unset".to_owned(),
+        ),
+        other => (
+            ErrorCode::InvalidRequest,
+            format!("coordinators of key type {other} are not served; only groups (0) are"),
+        ),
     };
     Coordinator {
         key,
         node_id: -1,
         port: -1,
-        error_code: ErrorCode::InvalidRequest.code(),
+        error_code: error.code(),
         error_message: Some(Cow::Owned(refusal)),
         ..Default::default()
     }

@@ -1,9 +1,31 @@
 //! One file per API, named as Kafka names it.
 
 pub(crate) mod api_versions;
+pub(crate) mod metadata;
+
+pub(crate) mod fetch;
+pub(crate) mod init_producer_id;
+pub(crate) mod list_offsets;
+pub(crate) mod offset_for_leader_epoch;
+pub(crate) mod produce;
+
+pub(crate) mod alter_configs;
+pub(crate) mod create_partitions;
+pub(crate) mod create_topics;
+pub(crate) mod delete_records;
+pub(crate) mod delete_topics;
+pub(crate) mod describe_cluster;
+pub(crate) mod describe_configs;
+pub(crate) mod describe_log_dirs;
+pub(crate) mod describe_producers;
+pub(crate) mod describe_quorum;
+pub(crate) mod describe_topic_partitions;
+pub(crate) mod elect_leaders;
+pub(crate) mod incremental_alter_configs;
+pub(crate) mod list_partition_reassignments;
+
 pub(crate) mod delete_groups;
 pub(crate) mod describe_groups;
-pub(crate) mod fetch;
 pub(crate) mod find_coordinator;
 pub(crate) mod heartbeat;
 pub(crate) mod join_group;
@@ -12,5 +34,4 @@ pub(crate) mod list_groups;
 pub(crate) mod offset_commit;
 pub(crate) mod offset_delete;
 pub(crate) mod offset_fetch;
-pub(crate) mod produce;
 pub(crate) mod sync_group;

@@ -1,7 +1,7 @@
 //! Reasons of lookups, reads and deletions.
 
 use fanlog_broker::{
-    DeleteRecordsError, EpochError, FetchError, LookupError, OffsetsError, PartitionUnavailable,
+    DeleteRecordsError, DescribeProducersError, EpochError, FetchError, LookupError, OffsetsError, PartitionUnavailable,
 };
 use fanlog_protocol::ErrorCode;
 
@@ -12,7 +12,7 @@ pub(crate) fn of_lookup(error: &LookupError) -> ErrorCode {
     }
 }
 
-pub(crate) fn of_epoch(error: &EpochError) -> ErrorCode {
+fn of_epoch(error: &EpochError) -> ErrorCode {
     match error {
         EpochError::Fenced { .. } => ErrorCode::FencedLeaderEpoch,
         EpochError::Unknown { .. } => ErrorCode::UnknownLeaderEpoch,
@@ -51,5 +51,12 @@ pub(crate) fn of_delete_records(error: &DeleteRecordsError) -> ErrorCode {
         DeleteRecordsError::Unavailable(error) => of_unavailable(error),
         DeleteRecordsError::OffsetOutOfRange { .. } => ErrorCode::OffsetOutOfRange,
         DeleteRecordsError::PolicyViolation { .. } => ErrorCode::PolicyViolation,
+    }
+}
+
+pub(crate) fn of_describe_producers(error: &DescribeProducersError) -> ErrorCode {
+    match error {
+        DescribeProducersError::Lookup(error) => of_lookup(error),
+        DescribeProducersError::Unavailable(error) => of_unavailable(error),
     }
 }

@@ -1,0 +1,54 @@
+//! ElectLeaders, versions 0-2: every partition is led by its only replica already.
+//!
+//! Behaviour: ELECTION_NOT_NEEDED for each partition named; nothing where all are meant (null), as Kafka leaves out
+//! partitions that need no election.
+//! Versions: 1 kinds of election, error on top; 2 flexible.
+
+use crate::context::ConnectionContext;
+use fanlog_model::{PartitionIndex, TopicName};
+use fanlog_protocol::ErrorCode;
+use fanlog_protocol::messages::elect_leaders_response::{PartitionResult, ReplicaElectionResult};
+use fanlog_protocol::messages::{ElectLeadersRequest, ElectLeadersResponse, RequestHeader};
+use std::borrow::Cow;
+
+const ELECTION_PREFERRED: i8 = 0;
+const ELECTION_UNCLEAN: i8 = 1;
+
+pub(crate) async fn handle(
+    context: &ConnectionContext,
+    _header: &RequestHeader<'_>,
+    request: ElectLeadersRequest<'_>,
+    _version: i16,
+) -> ElectLeadersResponse<'static> {
+    if !matches!(request.election_type, ELECTION_PREFERRED | ELECTION_UNCLEAN) {
+        let error_code = ErrorCode::InvalidRequest.code();
+        return ElectLeadersResponse { error_code, ..Default::default() };
+    }
+    let topics = context.broker().topics();
+    let results = request.topic_partitions.iter().flatten().map(|topic| {
+        let known = TopicName::new(&topic.topic).ok().and_then(|name| topics.by_name(&name));
+        let result = |index: &i32| {
+            let (error, message) = match known.map(|topic| topic.partition(PartitionIndex(*index))) {
+                None => (ErrorCode::UnknownTopicOrPartition, format!("there is no topic '{}'", topic.topic)),
+                Some(None) => {
+                    let message = format!("topic '{}' has no partition {index}", topic.topic);
+                    (ErrorCode::UnknownTopicOrPartition, message)
+                }
+                Some(Some(_)) => {
+                    let message = "the partition's only replica leads it already";
+                    (ErrorCode::ElectionNotNeeded, message.to_owned())
+                }
+            };
+            PartitionResult {
+                partition_id: *index,
+                error_code: error.code(),
+                error_message: Some(Cow::Owned(message)),
+            }
+        };
+        ReplicaElectionResult {
+            topic: Cow::Owned(topic.topic.to_string()),
+            partition_result: topic.partitions.iter().map(result).collect(),
+        }
+    });
+    ElectLeadersResponse { replica_election_results: results.collect(), ..Default::default() }
+}
