@@ -56,6 +56,8 @@ pub trait Disk: fmt::Debug + Send + Sync + 'static {
     fn sync_dir(&self, path: &Path) -> io::Result<()>;
     /// How many bytes can still be written.
     fn available_bytes(&self) -> io::Result<u64>;
+    /// How many bytes the disk holds in all, by whomever they are used.
+    fn total_bytes(&self) -> io::Result<u64>;
     /// Makes the next reads of a file come from the disk.
     ///
     /// For a restart after a failed sync: the kernel then holds pages that it takes for clean and that the disk never

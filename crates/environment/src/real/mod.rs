@@ -130,6 +130,11 @@ impl Disk for RealDisk {
         Ok(file_system.f_bavail.saturating_mul(file_system.f_frsize))
     }
 
+    fn total_bytes(&self) -> io::Result<u64> {
+        let file_system = rustix::fs::statvfs(&self.root)?;
+        Ok(file_system.f_blocks.saturating_mul(file_system.f_frsize))
+    }
+
     fn drop_page_cache(&self, path: &Path) -> io::Result<()> {
         let file = File::open(self.locate(path)?)?;
         // DONTNEED passes dirty pages over, so they are written first. Pages that cannot be written are clean after

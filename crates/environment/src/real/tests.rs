@@ -95,6 +95,7 @@ fn reads_and_writes_go_where_they_are_sent() {
     disk.drop_page_cache(path).unwrap();
     assert_eq!(read_bounded(&disk, path, 7).unwrap(), expected[..7]);
     assert!(disk.available_bytes().unwrap() > 0);
+    assert!(disk.total_bytes().unwrap() >= disk.available_bytes().unwrap());
 }
 
 #[test]

@@ -182,6 +182,10 @@ impl Disk for SimulatedDisk {
         self.state.lock().available_bytes()
     }
 
+    fn total_bytes(&self) -> io::Result<u64> {
+        self.state.lock().total_bytes()
+    }
+
     fn drop_page_cache(&self, path: &Path) -> io::Result<()> {
         self.state.lock().drop_page_cache(path)
     }

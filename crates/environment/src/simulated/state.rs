@@ -218,6 +218,11 @@ impl State {
         Ok(self.free_bytes())
     }
 
+    pub(super) fn total_bytes(&self) -> io::Result<u64> {
+        self.faults.check_running()?;
+        Ok(self.capacity.unwrap_or(u64::MAX))
+    }
+
     fn free_bytes(&self) -> u64 {
         self.capacity.map_or(u64::MAX, |capacity| {
             capacity.saturating_sub(self.occupied())
