@@ -8,7 +8,7 @@
 //! Invariants: OPS-1.   Read next: `dispatch.rs`.
 
 use crate::context::ConnectionContext;
-use crate::dispatch::{self, Answer, Started};
+use crate::dispatch::{self, Answer, Reply, Started};
 use crate::frame::{Frame, FrameError, FrameReader};
 use crate::memory_budget::MemoryLease;
 use bytes::Bytes;
@@ -167,9 +167,9 @@ impl Connection {
             self.is_exclusive = false;
         }
         match answer {
-            Answer::Reply(slices) => {
+            Answer::Reply(Reply { slices, memory }) => {
                 let written = write_all_slices(&mut self.out, slices).await;
-                drop(done);
+                drop((done, memory));
                 match written {
                     Err(_) if self.peer_closed => Ok(()),
                     other => other,

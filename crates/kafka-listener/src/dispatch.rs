@@ -8,6 +8,7 @@
 use crate::apis;
 use crate::context::ConnectionContext;
 use bytes::{Bytes, BytesMut};
+use fanlog_broker::FetchMemory;
 use fanlog_protocol::ApiKey;
 use fanlog_protocol::messages::{self, RequestHeader, ResponseHeader};
 use fanlog_protocol::wire::{EncodeError, GatherBuffer, Reader};
@@ -22,12 +23,30 @@ const FIXED_HEADER_BYTES: usize = 8;
 /// What becomes of a request.
 #[derive(Debug)]
 pub(crate) enum Answer {
-    /// The slices of the answer's frame.
-    Reply(Vec<Bytes>),
+    /// An answer's frame.
+    Reply(Reply),
     /// Nothing is answered (a Produce with `acks=0`).
     None,
     /// The connection closes, for this reason.
     Close(String),
+}
+
+/// The slices of an answer's frame.
+#[derive(Debug)]
+pub(crate) struct Reply {
+    pub(crate) slices: Vec<Bytes>,
+    /// The share of the broker's memory that the slices take up; given back when they are sent.
+    pub(crate) memory: Option<FetchMemory>,
+}
+
+impl Answer {
+    /// Keeps the memory until the answer is sent.
+    fn holding(self, memory: Option<FetchMemory>) -> Self {
+        match self {
+            Self::Reply(reply) => Self::Reply(Reply { memory, ..reply }),
+            other => other,
+        }
+    }
 }
 
 pub(crate) type AnswerFuture = Pin<Box<dyn Future<Output = Answer> + Send>>;
@@ -155,7 +174,7 @@ pub(crate) fn reply(
         body(out)
     });
     match slices {
-        Ok(slices) => Answer::Reply(slices),
+        Ok(slices) => Answer::Reply(Reply { slices, memory: None }),
         Err(error) => Answer::Close(format!("the answer to {} can't be encoded: {error}", line.api.name())),
     }
 }
@@ -180,7 +199,13 @@ async fn handle(context: Arc<ConnectionContext>, line: RequestLine, frame: Bytes
         };
     }
     match api {
-        ApiKey::Fetch => answer!(fetch, FetchRequest),
+        ApiKey::Fetch => match messages::FetchRequest::decode(&mut reader, version) {
+            Ok(request) => {
+                let (response, memory) = apis::fetch::handle(&context, request, version).await;
+                reply(line, |out| response.encode(out, version)).holding(memory)
+            }
+            Err(error) => Answer::Close(format!("bad Fetch version {version}: {error}")),
+        },
         ApiKey::ListOffsets => answer!(list_offsets, ListOffsetsRequest),
         ApiKey::Metadata => answer!(metadata, MetadataRequest),
         ApiKey::OffsetCommit => answer!(offset_commit, OffsetCommitRequest),

@@ -69,7 +69,7 @@ fn is_software_text(text: &str) -> bool {
 fn is_meant_for_us(context: &ConnectionContext, request: &ApiVersionsRequest<'_>) -> bool {
     let broker = context.broker();
     let is_our_cluster = request.cluster_id.as_ref().is_none_or(|id| id == broker.cluster_id());
-    is_our_cluster && (request.node_id < 0 || request.node_id == broker.broker_id().0)
+    is_our_cluster && (request.node_id < 0 || request.node_id == broker.node_id().0)
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@
 use crate::authorized_operations;
 use crate::context::ConnectionContext;
 use crate::errors;
-use fanlog_broker::GroupFailure;
+use fanlog_broker::GroupRequestError;
 use fanlog_coordinators::group::{self, DescribedMember, GroupError, GroupState};
 use fanlog_model::GroupId;
 use fanlog_protocol::messages::describe_groups_response::{DescribedGroup, DescribedGroupMember};
@@ -58,8 +58,8 @@ fn member(member: DescribedMember) -> DescribedGroupMember<'static> {
     }
 }
 
-fn missing(id: &str, failure: &GroupFailure, version: i16) -> DescribedGroup<'static> {
-    let is_missing = matches!(failure, GroupFailure::Refused(GroupError::GroupNotFound { .. }));
+fn missing(id: &str, failure: &GroupRequestError, version: i16) -> DescribedGroup<'static> {
+    let is_missing = matches!(failure, GroupRequestError::Refused(GroupError::GroupNotFound { .. }));
     if is_missing && version < MISSING_IS_AN_ERROR_SINCE {
         let group_state = Cow::Borrowed(GroupState::Dead.name());
         return DescribedGroup { group_id: owned(id), group_state, ..Default::default() };

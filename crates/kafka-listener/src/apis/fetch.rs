@@ -12,14 +12,15 @@ use crate::fetch_sessions::{
     Found, PartitionKey, SessionError, SessionPlan, SessionRequest, TopicKey, Wanted,
 };
 use fanlog_broker::{
-    FetchError, FetchPartition, FetchRequestPlan, FetchedRecords, Isolation, LookupError, TopicRef,
+    FetchError, FetchMemory, FetchPartition, FetchRequestPlan, FetchResult, FetchedRecords, Isolation,
+    LookupError, TopicRef,
 };
 use fanlog_model::{LeaderEpoch, Offset, PartitionIndex, TopicId, TopicName};
 use fanlog_protocol::ErrorCode;
 use fanlog_protocol::messages::fetch_response::{
     AbortedTransaction, FetchableTopicResponse, LeaderIdAndEpoch, PartitionData,
 };
-use fanlog_protocol::messages::{FetchRequest, FetchResponse, RequestHeader};
+use fanlog_protocol::messages::{FetchRequest, FetchResponse};
 use fanlog_protocol::wire::RecordBytes;
 use std::borrow::Cow;
 use std::time::Duration;
@@ -33,25 +34,25 @@ type Outcome = Result<FetchedRecords, ErrorCode>;
 
 pub(crate) async fn handle(
     context: &ConnectionContext,
-    _header: &RequestHeader<'_>,
     request: FetchRequest<'_>,
     version: i16,
-) -> FetchResponse<'static> {
+) -> (FetchResponse<'static>, Option<FetchMemory>) {
     if request.replica_id.max(request.replica_state.replica_id) >= 0 {
-        return refused(ErrorCode::ClusterAuthorizationFailed);
+        return (refused(ErrorCode::ClusterAuthorizationFailed), None);
     }
     let session = session_request(context, &request, version >= TOPIC_IDS_SINCE);
     let plan = match context.listener.fetch_sessions.lock().begin(session) {
         Ok(plan) => plan,
-        Err(error) => return refused(session_error(error)),
+        Err(error) => return (refused(session_error(error)), None),
     };
-    let outcomes = fetch(context, &request, &plan).await;
+    let (outcomes, memory) = fetch(context, &request, &plan).await;
     let told = context.listener.fetch_sessions.lock().retain_news(&plan, outcomes, summary);
-    FetchResponse {
+    let response = FetchResponse {
         session_id: plan.session_id,
         responses: by_topic(context, told, request.isolation_level == READ_COMMITTED),
         ..Default::default()
-    }
+    };
+    (response, Some(memory))
 }
 
 fn refused(error: ErrorCode) -> FetchResponse<'static> {
@@ -112,11 +113,11 @@ async fn fetch(
     context: &ConnectionContext,
     request: &FetchRequest<'_>,
     plan: &SessionPlan,
-) -> Vec<(PartitionKey, Outcome)> {
+) -> (Vec<(PartitionKey, Outcome)>, FetchMemory) {
     let legal: Vec<Option<FetchPartition>> = plan.partitions.iter().map(fetch_partition).collect();
     let has_illegal = legal.iter().any(Option::is_none);
     let non_negative = |value: i32| usize::try_from(value).unwrap_or(0);
-    let results = context
+    let FetchResult { partitions, memory } = context
         .broker()
         .fetch(FetchRequestPlan {
             partitions: legal.iter().flatten().cloned().collect(),
@@ -130,7 +131,7 @@ async fn fetch(
             },
         })
         .await;
-    let mut results = results.into_iter();
+    let mut results = partitions.into_iter();
     let outcome = |(key, legal): (&PartitionKey, Option<FetchPartition>)| {
         let outcome = match legal {
             None => Err(ErrorCode::UnknownTopicOrPartition),
@@ -141,7 +142,8 @@ async fn fetch(
         };
         (key.clone(), outcome)
     };
-    plan.partitions.iter().map(|(key, _)| key).zip(legal).map(outcome).collect()
+    let outcomes = plan.partitions.iter().map(|(key, _)| key).zip(legal).map(outcome).collect();
+    (outcomes, memory)
 }
 
 fn fetch_partition((key, wanted): &(PartitionKey, Wanted)) -> Option<FetchPartition> {
@@ -242,7 +244,7 @@ fn partition_data(
 fn partition_error(context: &ConnectionContext, partition_index: i32, error: ErrorCode) -> PartitionData<'static> {
     let current_leader = match error {
         ErrorCode::FencedLeaderEpoch => LeaderIdAndEpoch {
-            leader_id: context.broker().broker_id().0,
+            leader_id: context.broker().node_id().0,
             leader_epoch: context.broker().leader_epoch().0,
         },
         _ => LeaderIdAndEpoch::default(),

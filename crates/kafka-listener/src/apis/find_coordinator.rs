@@ -44,7 +44,7 @@ fn coordinator(context: &ConnectionContext, key_type: i8, key: &str) -> Coordina
             let (host, port) = context.advertised();
             return Coordinator {
                 key,
-                node_id: context.broker().broker_id().0,
+                node_id: context.broker().node_id().0,
                 host: Cow::Owned(host),
                 port: i32::from(port),
                 ..Default::default()

@@ -7,7 +7,7 @@
 use crate::context::ConnectionContext;
 use crate::errors;
 use bytes::Bytes;
-use fanlog_broker::GroupFailure;
+use fanlog_broker::GroupRequestError;
 use fanlog_coordinators::CallId;
 use fanlog_coordinators::group::{GroupError, InstanceId, Join, Joined, JoinedMember, MemberId, Protocol};
 use fanlog_model::GroupId;
@@ -81,9 +81,9 @@ fn accepted(joined: Joined) -> JoinGroupResponse<'static> {
     }
 }
 
-fn refused(failure: &GroupFailure, asked_as: String, version: i16) -> JoinGroupResponse<'static> {
+fn refused(failure: &GroupRequestError, asked_as: String, version: i16) -> JoinGroupResponse<'static> {
     let member_id = match failure {
-        GroupFailure::Refused(GroupError::MemberIdRequired { member }) => member.as_str().to_owned(),
+        GroupRequestError::Refused(GroupError::MemberIdRequired { member }) => member.as_str().to_owned(),
         _ => asked_as,
     };
     JoinGroupResponse {

@@ -4,7 +4,6 @@
 
 use crate::context::ConnectionContext;
 use crate::errors;
-use fanlog_broker::ListedGroups;
 use fanlog_protocol::messages::list_groups_response::ListedGroup;
 use fanlog_protocol::messages::{ListGroupsRequest, ListGroupsResponse, RequestHeader};
 use std::borrow::Cow;
@@ -24,10 +23,14 @@ pub(crate) async fn handle(
         group_state: Cow::Borrowed(group.state.name()),
         group_type: Cow::Borrowed(group.group_type),
     };
-    let ListedGroups { groups, error } = context.broker().groups().list(states, types).await;
-    ListGroupsResponse {
-        error_code: error.map_or(0, |error| errors::of_coordinator(&error).code()),
-        groups: groups.into_iter().map(entry).collect(),
-        ..Default::default()
+    match context.broker().groups().list(states, types).await {
+        Ok(groups) => ListGroupsResponse {
+            groups: groups.into_iter().map(entry).collect(),
+            ..Default::default()
+        },
+        Err(error) => ListGroupsResponse {
+            error_code: errors::of_coordinator(&error).code(),
+            ..Default::default()
+        },
     }
 }

@@ -36,7 +36,7 @@ pub(crate) async fn handle(
         .collect();
     let commit = commit(&request, version, offsets);
     if !commit.offsets.is_empty() || is_from_member(&request) {
-        let outcome = context.broker().groups().commit(commit).await;
+        let outcome = context.broker().groups().commit_offsets(commit).await;
         fill_in(&mut response, outcome);
     }
     OffsetCommitResponse { topics: response, ..Default::default() }
@@ -107,7 +107,7 @@ fn sort_out(
 /// Puts the machine's outcomes where no error stands yet; they come in the order of the request.
 fn fill_in(
     response: &mut [OffsetCommitResponseTopic<'static>],
-    outcome: Result<Vec<fanlog_coordinators::group::OffsetOutcome>, fanlog_broker::GroupFailure>,
+    outcome: Result<Vec<fanlog_coordinators::group::OffsetOutcome>, fanlog_broker::GroupRequestError>,
 ) {
     let open = response
         .iter_mut()

@@ -8,7 +8,7 @@
 
 use crate::context::ConnectionContext;
 use crate::errors;
-use fanlog_broker::{GroupFailure, TopicsView};
+use fanlog_broker::{GroupRequestError, TopicsView};
 use fanlog_coordinators::CallId;
 use fanlog_coordinators::group::{CommittedOffset, FetchOffsets, FetchedOffset};
 use fanlog_model::{GroupId, PartitionIndex, TopicId, TopicName, TopicPartition};
@@ -159,7 +159,7 @@ async fn fetch(
     }
 }
 
-fn code_of(failure: &GroupFailure) -> ErrorCode {
+fn code_of(failure: &GroupRequestError) -> ErrorCode {
     errors::of_group_failure(failure)
 }
 

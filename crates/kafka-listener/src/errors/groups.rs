@@ -1,6 +1,6 @@
 //! Reasons of the group coordinator.
 
-use fanlog_broker::{CoordinatorError, GroupFailure};
+use fanlog_broker::{CoordinatorError, GroupRequestError};
 use fanlog_coordinators::group::{GroupError, OffsetError};
 use fanlog_protocol::ErrorCode;
 
@@ -17,6 +17,7 @@ pub(crate) fn of_group(error: &GroupError) -> ErrorCode {
         GroupError::InvalidSessionTimeout { .. } => ErrorCode::InvalidSessionTimeout,
         GroupError::GroupFull { .. } => ErrorCode::GroupMaxSizeReached,
         GroupError::GroupNotEmpty { .. } => ErrorCode::NonEmptyGroup,
+        GroupError::NameTooLong { .. } => ErrorCode::InvalidRequest,
         // Kafka answers both like this, as its own record would be too large.
         GroupError::ProtocolsTooLarge { .. } | GroupError::GroupTooLarge { .. } => ErrorCode::UnknownServerError,
     }
@@ -37,9 +38,9 @@ pub(crate) fn of_coordinator(error: &CoordinatorError) -> ErrorCode {
 }
 
 /// A group's refusal, or its coordinator's.
-pub(crate) fn of_group_failure(failure: &GroupFailure) -> ErrorCode {
+pub(crate) fn of_group_failure(failure: &GroupRequestError) -> ErrorCode {
     match failure {
-        GroupFailure::Refused(error) => of_group(error),
-        GroupFailure::Coordinator(error) => of_coordinator(error),
+        GroupRequestError::Refused(error) => of_group(error),
+        GroupRequestError::Coordinator(error) => of_coordinator(error),
     }
 }
