@@ -17,6 +17,8 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 use tokio::task::JoinSet;
 use tracing::{debug, warn};
 
+/// This listener's name in metrics.
+const LISTENER: &str = "kafka";
 /// How long to wait after a failed accept (out of file descriptors) before the next.
 const ACCEPT_RETRY: Duration = Duration::from_millis(100);
 /// How long connections may take to answer what is under way when the broker shuts down.
@@ -75,7 +77,8 @@ impl KafkaListener {
     }
 
     /// Serves until `shutdown` turns true; then stops accepting and lets connections answer what is under way.
-    pub async fn serve(self, mut shutdown: watch::Receiver<bool>) {
+    pub async fn serve(self, shutdown: watch::Receiver<bool>) {
+        let mut stopping = shutdown.clone();
         let mut connections = JoinSet::new();
         loop {
             tokio::select! {
@@ -87,7 +90,7 @@ impl KafkaListener {
                     }
                 },
                 _ = connections.join_next(), if !connections.is_empty() => {}
-                _ = shutdown.wait_for(|stop| *stop) => break,
+                _ = stopping.wait_for(|stop| *stop) => break,
             }
         }
         drop(self.socket);
@@ -109,6 +112,7 @@ impl KafkaListener {
                 "refused a connection from {peer}: {} are open already (max.connections)",
                 self.context.config.connections_max
             );
+            self.context.broker.metrics().listeners().connection_refused(LISTENER, "max.connections");
             return;
         };
         // Answers are small and awaited: never held back for company.
@@ -128,8 +132,13 @@ async fn serve_one(
     shutdown: watch::Receiver<bool>,
 ) {
     let peer = context.peer;
+    let broker = Arc::clone(context.broker());
+    let metrics = broker.metrics().listeners();
+    metrics.connection_opened(LISTENER);
     if let Err(error) = Connection::new(socket, context).run(shutdown).await {
+        metrics.connection_refused(LISTENER, error.label());
         debug!("connection from {peer} closed: {error}");
     }
+    metrics.connection_closed(LISTENER);
     drop(slot);
 }

@@ -8,7 +8,7 @@
 //! Invariants: OPS-1.   Read next: `dispatch.rs`.
 
 use crate::context::ConnectionContext;
-use crate::dispatch::{self, Answer, Reply, Started};
+use crate::dispatch::{self, Answer, Reply, RequestLine, Started};
 use crate::frame::{Frame, FrameError, FrameReader};
 use crate::memory_budget::MemoryLease;
 use bytes::Bytes;
@@ -47,7 +47,23 @@ pub(crate) enum ConnectionError {
     Idle(Duration),
 }
 
+impl ConnectionError {
+    /// The reason in a word, for metrics.
+    pub(crate) fn label(&self) -> &'static str {
+        match self {
+            Self::Frame(_) => "frame",
+            Self::Write(_) => "write",
+            Self::Refused(_) => "request",
+            Self::Stalled => "stalled",
+            Self::Idle(_) => "idle",
+        }
+    }
+}
+
 struct UnderWay {
+    line: RequestLine,
+    /// When its last byte was here, on the monotonic clock.
+    since: Duration,
     answer: Pin<Box<dyn Future<Output = Answer> + Send>>,
     _lease: MemoryLease,
     /// The answer is of no use to a peer that has gone, and producing it may take long.
@@ -151,11 +167,13 @@ impl Connection {
 
     fn start(&mut self, frame: Frame) -> Result<(), ConnectionError> {
         let Frame { bytes, lease } = frame;
+        let since = self.now();
         match dispatch::start(&self.context, bytes) {
             Started::Refused(reason) => Err(ConnectionError::Refused(reason)),
-            Started::UnderWay { answer, overlaps, is_long_wait } => {
+            Started::UnderWay { line, answer, overlaps, is_long_wait } => {
                 self.is_exclusive = !overlaps;
-                self.under_way.push_back(UnderWay { answer, _lease: lease, is_long_wait });
+                let request = UnderWay { line, since, answer, _lease: lease, is_long_wait };
+                self.under_way.push_back(request);
                 Ok(())
             }
         }
@@ -163,6 +181,11 @@ impl Connection {
 
     async fn finish(&mut self, answer: Answer) -> Result<(), ConnectionError> {
         let done = self.under_way.pop_front();
+        if let Some(UnderWay { line, since, .. }) = &done {
+            let took = self.now().saturating_sub(*since);
+            let metrics = self.context.broker().metrics().listeners();
+            metrics.request(line.api.name(), line.version, took);
+        }
         if self.under_way.is_empty() {
             self.is_exclusive = false;
         }
@@ -178,6 +201,10 @@ impl Connection {
             Answer::None => Ok(()),
             Answer::Close(reason) => Err(ConnectionError::Refused(reason)),
         }
+    }
+
+    fn now(&self) -> Duration {
+        self.context.broker().environment().clock.monotonic()
     }
 
     /// What the peer sent before it closed is still carried out, except waits whose end nobody sees.

@@ -57,6 +57,7 @@ pub(crate) enum Started {
     Refused(String),
     /// The answer will come.
     UnderWay {
+        line: RequestLine,
         answer: AnswerFuture,
         /// The next Produce may start before this one is answered.
         overlaps: bool,
@@ -132,22 +133,22 @@ pub(crate) fn start(context: &Arc<ConnectionContext>, frame: BytesMut) -> Starte
     let RequestLine { api, version, .. } = line;
     if !api.valid_versions().contains(&version) {
         return match api {
-            ApiKey::ApiVersions => ready(apis::api_versions::unsupported_version(line)),
+            ApiKey::ApiVersions => ready(line, apis::api_versions::unsupported_version(line)),
             _ => Started::Refused(format!("version {version} of {} is not served", api.name())),
         };
     }
     if api == ApiKey::Produce {
         let answer = apis::produce::start(Arc::clone(context), line, frame);
-        return Started::UnderWay { answer, overlaps: true, is_long_wait: false };
+        return Started::UnderWay { line, answer, overlaps: true, is_long_wait: false };
     }
     let is_long_wait = matches!(api, ApiKey::Fetch | ApiKey::JoinGroup | ApiKey::SyncGroup);
     let answer = Box::pin(handle(Arc::clone(context), line, frame.freeze()));
-    Started::UnderWay { answer, overlaps: false, is_long_wait }
+    Started::UnderWay { line, answer, overlaps: false, is_long_wait }
 }
 
-fn ready(answer: Answer) -> Started {
+fn ready(line: RequestLine, answer: Answer) -> Started {
     let answer = Box::pin(std::future::ready(answer));
-    Started::UnderWay { answer, overlaps: false, is_long_wait: false }
+    Started::UnderWay { line, answer, overlaps: false, is_long_wait: false }
 }
 
 fn request_line(frame: &[u8]) -> Result<RequestLine, String> {

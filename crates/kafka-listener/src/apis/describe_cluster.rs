@@ -15,7 +15,7 @@ const ENDPOINT_CONTROLLERS: i8 = 2;
 pub(crate) async fn handle(
     context: &ConnectionContext,
     _header: &RequestHeader<'_>,
-    request: DescribeClusterRequest<'_>,
+    request: DescribeClusterRequest,
     _version: i16,
 ) -> DescribeClusterResponse<'static> {
     match request.endpoint_type {

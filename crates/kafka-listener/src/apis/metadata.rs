@@ -11,7 +11,7 @@ use crate::authorized_operations as operations;
 use crate::context::ConnectionContext;
 use crate::errors;
 use crate::partition_state::PartitionState;
-use fanlog_broker::{Topic, TopicsView};
+use fanlog_broker::{Partition, Topic, TopicsView};
 use fanlog_model::{TopicId, TopicName};
 use fanlog_protocol::ErrorCode;
 use fanlog_protocol::messages::metadata_request::MetadataRequestTopic;
@@ -120,7 +120,7 @@ fn existing(
     request: &MetadataRequest<'_>,
 ) -> MetadataResponseTopic<'static> {
     let node_id = context.broker().node_id();
-    let partition = |partition| {
+    let partition = |partition: &Arc<Partition>| {
         let state = PartitionState::of(partition, node_id);
         MetadataResponsePartition {
             error_code: state.error.code(),

@@ -50,6 +50,7 @@ pub(crate) fn of_delete_records(error: &DeleteRecordsError) -> ErrorCode {
         DeleteRecordsError::Lookup(error) => of_lookup(error),
         DeleteRecordsError::Unavailable(error) => of_unavailable(error),
         DeleteRecordsError::OffsetOutOfRange { .. } => ErrorCode::OffsetOutOfRange,
+        DeleteRecordsError::Disk { .. } => ErrorCode::KafkaStorageError,
         DeleteRecordsError::PolicyViolation { .. } => ErrorCode::PolicyViolation,
     }
 }

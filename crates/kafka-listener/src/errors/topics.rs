@@ -71,7 +71,8 @@ fn of_alter_configs(error: &AlterConfigsError) -> ErrorCode {
         | AlterConfigsError::UnsupportedResource { .. }
         | AlterConfigsError::RepeatedSetting { .. }
         | AlterConfigsError::NullValue { .. }
-        | AlterConfigsError::UnknownOperation { .. } => ErrorCode::InvalidRequest,
+        | AlterConfigsError::UnknownOperation { .. }
+        | AlterConfigsError::RequestTooLarge => ErrorCode::InvalidRequest,
         AlterConfigsError::UnknownTopic { .. } => ErrorCode::UnknownTopicOrPartition,
         AlterConfigsError::InternalTopic { .. } => ErrorCode::InvalidTopicException,
         AlterConfigsError::NotAList { .. } | AlterConfigsError::InvalidSetting(_) => ErrorCode::InvalidConfig,
