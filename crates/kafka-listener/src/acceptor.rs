@@ -90,7 +90,7 @@ impl KafkaListener {
                     }
                 },
                 _ = connections.join_next(), if !connections.is_empty() => {}
-                _ = stopping.wait_for(|stop| *stop) => break,
+                () = stopped(&mut stopping) => break,
             }
         }
         drop(self.socket);
@@ -123,6 +123,12 @@ impl KafkaListener {
         let context = ConnectionContext { listener: Arc::clone(&self.context), peer, local };
         connections.spawn(serve_one(socket, Arc::new(context), slot, shutdown.clone()));
     }
+}
+
+/// Completes when the broker shuts down, or whoever would say so is gone.
+pub(crate) async fn stopped(shutdown: &mut watch::Receiver<bool>) {
+    // The value is not held on to: it is a lock.
+    let _ = shutdown.wait_for(|stop| *stop).await.map(|_| ());
 }
 
 async fn serve_one(

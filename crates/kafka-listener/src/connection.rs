@@ -7,6 +7,7 @@
 //! In -> out: frames -> `dispatch::start` -> gather lists written to the socket.
 //! Invariants: OPS-1.   Read next: `dispatch.rs`.
 
+use crate::acceptor::stopped;
 use crate::context::ConnectionContext;
 use crate::dispatch::{self, Answer, Reply, RequestLine, Started};
 use crate::frame::{Frame, FrameError, FrameReader};
@@ -160,7 +161,7 @@ impl Connection {
             biased;
             answer = first_answer, if has_work => Event::Answered(answer),
             read = self.frames.next(), if may_read => Event::Read(read),
-            _ = shutdown.wait_for(|stop| *stop), if may_stop => Event::Shutdown,
+            () = stopped(shutdown), if may_stop => Event::Shutdown,
             () = tokio::time::sleep(patience), if !has_work => Event::Timeout,
         }
     }
