@@ -81,6 +81,7 @@ fn accepted(context: &ConnectionContext, created: &CreatedTopic) -> CreatableTop
     CreatableTopicResult {
         name: Cow::Owned(created.topic.name.to_string()),
         topic_id: created.topic.id.0,
+        error_message: None,
         num_partitions: created.topic.partitions,
         replication_factor: created.replication_factor,
         configs: Some(settings.iter().map(config).collect()),

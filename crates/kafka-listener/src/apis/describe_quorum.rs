@@ -24,7 +24,8 @@ pub(crate) async fn handle(
     version: i16,
 ) -> DescribeQuorumResponse<'static> {
     if !asks_for_the_catalog(&request) {
-        return DescribeQuorumResponse { topics: unknown(&request), ..Default::default() };
+        let topics = unknown(&request);
+        return DescribeQuorumResponse { error_message: None, topics, ..Default::default() };
     }
     let topics = vec![TopicData {
         topic_name: Cow::Borrowed(METADATA_TOPIC),
@@ -34,7 +35,7 @@ pub(crate) async fn handle(
         true => vec![node(context)],
         false => Vec::new(),
     };
-    DescribeQuorumResponse { topics, nodes, ..Default::default() }
+    DescribeQuorumResponse { error_message: None, topics, nodes, ..Default::default() }
 }
 
 fn asks_for_the_catalog(request: &DescribeQuorumRequest<'_>) -> bool {
@@ -52,6 +53,7 @@ fn unknown(request: &DescribeQuorumRequest<'_>) -> Vec<TopicData<'static>> {
             .map(|partition| PartitionData {
                 partition_index: partition.partition_index,
                 error_code: ErrorCode::UnknownTopicOrPartition.code(),
+                error_message: Some(Cow::Borrowed("only partition 0 of __cluster_metadata has a quorum")),
                 ..Default::default()
             })
             .collect(),
@@ -65,6 +67,7 @@ fn quorum(context: &ConnectionContext) -> PartitionData<'static> {
     let high_watermark = broker.catalog_end_offset().0;
     PartitionData {
         partition_index: METADATA_PARTITION,
+        error_message: None,
         leader_id: broker.node_id().0,
         leader_epoch: broker.leader_epoch().0,
         high_watermark,

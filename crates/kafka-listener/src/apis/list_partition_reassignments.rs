@@ -11,5 +11,5 @@ pub(crate) async fn handle(
     _request: ListPartitionReassignmentsRequest<'_>,
     _version: i16,
 ) -> ListPartitionReassignmentsResponse<'static> {
-    ListPartitionReassignmentsResponse::default()
+    ListPartitionReassignmentsResponse { error_message: None, ..Default::default() }
 }

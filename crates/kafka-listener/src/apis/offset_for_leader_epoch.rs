@@ -1,7 +1,8 @@
 //! OffsetForLeaderEpoch, versions 2-4: where the records of a leader epoch end (KIP-320).
 //!
 //! Behaviour: the answer is for the largest epoch at or below the one asked for; the present epoch ends at the high
-//! watermark, so that no consumer takes what it has read for lost. An epoch from before the log's first is -1.
+//! watermark, so that no consumer takes what it has read for lost. An epoch from before the log's first ends where that
+//! begins; one that is yet to come is -1.
 //! Versions: 3 replica id; 4 flexible.
 //! Not implemented: asking as a replica (refused).
 
