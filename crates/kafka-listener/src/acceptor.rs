@@ -28,7 +28,9 @@ const DRAIN_MAX: Duration = Duration::from_secs(5);
 #[derive(Debug, Error)]
 pub enum BindError {
     /// Another program listens there.
-    #[error("address {0} is in use by another program; stop that one or choose another address with --kafka")]
+    #[error(
+        "address {0} is in use by another program; stop that one or choose another address with --kafka"
+    )]
     InUse(SocketAddr),
     /// Anything else that the system said.
     #[error("cannot listen on {address}: {source}; choose another address with --kafka")]
@@ -54,18 +56,26 @@ impl KafkaListener {
     /// The address is taken or can't be had.
     pub async fn bind(config: ListenerConfig, broker: Arc<Broker>) -> Result<Self, BindError> {
         let address = config.address;
-        let socket = TcpListener::bind(address).await.map_err(|source| match source.kind() {
-            io::ErrorKind::AddrInUse => BindError::InUse(address),
-            _ => BindError::Other { address, source },
-        })?;
-        let slots = Arc::new(Semaphore::new(config.connections_max.min(Semaphore::MAX_PERMITS)));
+        let socket = TcpListener::bind(address)
+            .await
+            .map_err(|source| match source.kind() {
+                io::ErrorKind::AddrInUse => BindError::InUse(address),
+                _ => BindError::Other { address, source },
+            })?;
+        let slots = Arc::new(Semaphore::new(
+            config.connections_max.min(Semaphore::MAX_PERMITS),
+        ));
         let context = ListenerContext {
             request_memory: MemoryBudget::new(config.request_memory_bytes),
             fetch_sessions: Mutex::new(FetchSessions::new(config.fetch_sessions_max)),
             broker,
             config,
         };
-        Ok(Self { socket, context: Arc::new(context), slots })
+        Ok(Self {
+            socket,
+            context: Arc::new(context),
+            slots,
+        })
     }
 
     /// The address bound, with the port that the system chose where 0 was asked for.
@@ -96,7 +106,10 @@ impl KafkaListener {
         drop(self.socket);
         let drained = async { while connections.join_next().await.is_some() {} };
         if tokio::time::timeout(DRAIN_MAX, drained).await.is_err() {
-            warn!("some connections did not finish within {} s and are cut", DRAIN_MAX.as_secs());
+            warn!(
+                "some connections did not finish within {} s and are cut",
+                DRAIN_MAX.as_secs()
+            );
         }
     }
 
@@ -112,15 +125,25 @@ impl KafkaListener {
                 "refused a connection from {peer}: {} are open already (max.connections)",
                 self.context.config.connections_max
             );
-            self.context.broker.metrics().listeners().connection_refused(LISTENER, "max.connections");
+            self.context
+                .broker
+                .metrics()
+                .listeners()
+                .connection_refused(LISTENER, "max.connections");
             return;
         };
         // Answers are small and awaited: never held back for company.
         if let Err(error) = socket.set_nodelay(true) {
             debug!("TCP_NODELAY on {peer}: {error}");
         }
-        let Ok(local) = socket.local_addr() else { return };
-        let context = ConnectionContext { listener: Arc::clone(&self.context), peer, local };
+        let Ok(local) = socket.local_addr() else {
+            return;
+        };
+        let context = ConnectionContext {
+            listener: Arc::clone(&self.context),
+            peer,
+            local,
+        };
         connections.spawn(serve_one(socket, Arc::new(context), slot, shutdown.clone()));
     }
 }

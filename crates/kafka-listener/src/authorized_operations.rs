@@ -22,8 +22,13 @@ pub(crate) const TOPIC: i32 =
 /// On a group.
 pub(crate) const GROUP: i32 = READ | DELETE | DESCRIBE | DESCRIBE_CONFIGS | ALTER_CONFIGS;
 /// On the cluster.
-pub(crate) const CLUSTER: i32 =
-    CREATE | ALTER | DESCRIBE | CLUSTER_ACTION | DESCRIBE_CONFIGS | ALTER_CONFIGS | IDEMPOTENT_WRITE;
+pub(crate) const CLUSTER: i32 = CREATE
+    | ALTER
+    | DESCRIBE
+    | CLUSTER_ACTION
+    | DESCRIBE_CONFIGS
+    | ALTER_CONFIGS
+    | IDEMPOTENT_WRITE;
 
 /// `operations` where the request asked for them.
 pub(crate) fn if_asked(is_asked: bool, operations: i32) -> i32 {

@@ -23,7 +23,10 @@ pub(crate) fn kind_of(number: i8) -> ResourceKind {
 
 /// The resource that a request names.
 pub(crate) fn resource(kind: i8, name: &str) -> ConfigResource {
-    ConfigResource { kind: kind_of(kind), name: name.to_owned() }
+    ConfigResource {
+        kind: kind_of(kind),
+        name: name.to_owned(),
+    }
 }
 
 /// Whether a setting can't be changed while the broker runs.

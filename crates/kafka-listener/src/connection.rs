@@ -111,7 +111,10 @@ impl Connection {
     }
 
     /// Serves until the peer closes, breaks the protocol or the broker shuts down.
-    pub(crate) async fn run(mut self, mut shutdown: watch::Receiver<bool>) -> Result<(), ConnectionError> {
+    pub(crate) async fn run(
+        mut self,
+        mut shutdown: watch::Receiver<bool>,
+    ) -> Result<(), ConnectionError> {
         loop {
             if self.may_start()
                 && let Some(frame) = self.held.take()
@@ -137,7 +140,9 @@ impl Connection {
     /// Whether the held request may start: nothing exclusive is under way, and, unless it is a Produce,
     /// nothing at all.
     fn may_start(&self) -> bool {
-        let Some(frame) = &self.held else { return false };
+        let Some(frame) = &self.held else {
+            return false;
+        };
         let overlaps = dispatch::may_overlap(&frame.bytes);
         self.under_way.is_empty()
             || (overlaps && !self.is_exclusive && self.under_way.len() < REQUESTS_UNDER_WAY_MAX)
@@ -171,9 +176,20 @@ impl Connection {
         let since = self.now();
         match dispatch::start(&self.context, bytes) {
             Started::Refused(reason) => Err(ConnectionError::Refused(reason)),
-            Started::UnderWay { line, answer, overlaps, is_long_wait } => {
+            Started::UnderWay {
+                line,
+                answer,
+                overlaps,
+                is_long_wait,
+            } => {
                 self.is_exclusive = !overlaps;
-                let request = UnderWay { line, since, answer, _lease: lease, is_long_wait };
+                let request = UnderWay {
+                    line,
+                    since,
+                    answer,
+                    _lease: lease,
+                    is_long_wait,
+                };
                 self.under_way.push_back(request);
                 Ok(())
             }
@@ -226,7 +242,10 @@ impl Connection {
 }
 
 /// Writes a gather list without joining it. A peer that takes nothing for `STALL_MAX` is given up.
-async fn write_all_slices(out: &mut (impl AsyncWrite + Unpin), slices: Vec<Bytes>) -> Result<(), ConnectionError> {
+async fn write_all_slices(
+    out: &mut (impl AsyncWrite + Unpin),
+    slices: Vec<Bytes>,
+) -> Result<(), ConnectionError> {
     let mut first = 0;
     let mut skip = 0;
     while first < slices.len() {
@@ -269,7 +288,11 @@ mod tests {
     }
 
     impl AsyncWrite for Dribble {
-        fn poll_write(mut self: Pin<&mut Self>, _: &mut Context<'_>, buf: &[u8]) -> Poll<io::Result<usize>> {
+        fn poll_write(
+            mut self: Pin<&mut Self>,
+            _: &mut Context<'_>,
+            buf: &[u8],
+        ) -> Poll<io::Result<usize>> {
             let n = buf.len().min(self.step);
             self.taken.extend_from_slice(&buf[..n]);
             Poll::Ready(Ok(n))
@@ -299,7 +322,10 @@ mod tests {
     async fn a_gather_list_arrives_whole_through_any_size_of_write() {
         let parts = ["", "ab", "", "cde", "f", ""].map(|s| Bytes::from_static(s.as_bytes()));
         for step in 1..8 {
-            let mut out = Dribble { step, taken: Vec::new() };
+            let mut out = Dribble {
+                step,
+                taken: Vec::new(),
+            };
             write_all_slices(&mut out, parts.to_vec()).await.unwrap();
             assert_eq!(out.taken, b"abcdef", "step {step}");
         }

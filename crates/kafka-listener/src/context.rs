@@ -38,7 +38,10 @@ impl ConnectionContext {
     pub(crate) fn advertised(&self) -> (String, u16) {
         match &self.listener.config.advertise {
             Some((host, port)) => (host.clone(), *port),
-            None => (self.local.ip().to_canonical().to_string(), self.local.port()),
+            None => (
+                self.local.ip().to_canonical().to_string(),
+                self.local.port(),
+            ),
         }
     }
 }

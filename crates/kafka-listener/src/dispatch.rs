@@ -121,7 +121,9 @@ pub(crate) fn advertised_versions(api: ApiKey) -> RangeInclusive<i16> {
 
 /// Whether a request may start while earlier Produce requests wait to be durable.
 pub(crate) fn may_overlap(frame: &[u8]) -> bool {
-    frame.first_chunk().is_some_and(|key| i16::from_be_bytes(*key) == ApiKey::Produce as i16)
+    frame
+        .first_chunk()
+        .is_some_and(|key| i16::from_be_bytes(*key) == ApiKey::Produce as i16)
 }
 
 /// Takes a request in hand. A Produce is appended before this returns, so that appends keep the order of frames.
@@ -139,27 +141,49 @@ pub(crate) fn start(context: &Arc<ConnectionContext>, frame: BytesMut) -> Starte
     }
     if api == ApiKey::Produce {
         let answer = apis::produce::start(Arc::clone(context), line, frame);
-        return Started::UnderWay { line, answer, overlaps: true, is_long_wait: false };
+        return Started::UnderWay {
+            line,
+            answer,
+            overlaps: true,
+            is_long_wait: false,
+        };
     }
     let is_long_wait = matches!(api, ApiKey::Fetch | ApiKey::JoinGroup | ApiKey::SyncGroup);
     let answer = Box::pin(handle(Arc::clone(context), line, frame.freeze()));
-    Started::UnderWay { line, answer, overlaps: false, is_long_wait }
+    Started::UnderWay {
+        line,
+        answer,
+        overlaps: false,
+        is_long_wait,
+    }
 }
 
 fn ready(line: RequestLine, answer: Answer) -> Started {
     let answer = Box::pin(std::future::ready(answer));
-    Started::UnderWay { line, answer, overlaps: false, is_long_wait: false }
+    Started::UnderWay {
+        line,
+        answer,
+        overlaps: false,
+        is_long_wait: false,
+    }
 }
 
 fn request_line(frame: &[u8]) -> Result<RequestLine, String> {
     let Some([k0, k1, v0, v1, correlation @ ..]) = frame.first_chunk::<FIXED_HEADER_BYTES>() else {
-        return Err(format!("a frame of {} bytes is too short for a request header", frame.len()));
+        return Err(format!(
+            "a frame of {} bytes is too short for a request header",
+            frame.len()
+        ));
     };
     let key = i16::from_be_bytes([*k0, *k1]);
     let version = i16::from_be_bytes([*v0, *v1]);
     let correlation_id = i32::from_be_bytes(*correlation);
     match ApiKey::from_i16(key).filter(|api| SERVED.contains(api)) {
-        Some(api) => Ok(RequestLine { api, version, correlation_id }),
+        Some(api) => Ok(RequestLine {
+            api,
+            version,
+            correlation_id,
+        }),
         None => Err(format!("API key {key} is not served")),
     }
 }
@@ -169,14 +193,22 @@ pub(crate) fn reply(
     line: RequestLine,
     body: impl FnOnce(&mut GatherBuffer) -> Result<(), EncodeError>,
 ) -> Answer {
-    let header = ResponseHeader { correlation_id: line.correlation_id };
+    let header = ResponseHeader {
+        correlation_id: line.correlation_id,
+    };
     let slices = GatherBuffer::frame(|out| {
         header.encode(out, line.api.response_header_version(line.version))?;
         body(out)
     });
     match slices {
-        Ok(slices) => Answer::Reply(Reply { slices, memory: None }),
-        Err(error) => Answer::Close(format!("the answer to {} can't be encoded: {error}", line.api.name())),
+        Ok(slices) => Answer::Reply(Reply {
+            slices,
+            memory: None,
+        }),
+        Err(error) => Answer::Close(format!(
+            "the answer to {} can't be encoded: {error}",
+            line.api.name()
+        )),
     }
 }
 
@@ -195,7 +227,9 @@ async fn handle(context: Arc<ConnectionContext>, line: RequestLine, frame: Bytes
                     let response = apis::$module::handle(&context, &header, request, version).await;
                     reply(line, |out| response.encode(out, version))
                 }
-                Err(error) => Answer::Close(format!("bad {} version {version}: {error}", api.name())),
+                Err(error) => {
+                    Answer::Close(format!("bad {} version {version}: {error}", api.name()))
+                }
             }
         };
     }
@@ -223,24 +257,36 @@ async fn handle(context: Arc<ConnectionContext>, line: RequestLine, frame: Bytes
         ApiKey::DeleteTopics => answer!(delete_topics, DeleteTopicsRequest),
         ApiKey::DeleteRecords => answer!(delete_records, DeleteRecordsRequest),
         ApiKey::InitProducerId => answer!(init_producer_id, InitProducerIdRequest),
-        ApiKey::OffsetForLeaderEpoch => answer!(offset_for_leader_epoch, OffsetForLeaderEpochRequest),
+        ApiKey::OffsetForLeaderEpoch => {
+            answer!(offset_for_leader_epoch, OffsetForLeaderEpochRequest)
+        }
         ApiKey::DescribeConfigs => answer!(describe_configs, DescribeConfigsRequest),
         ApiKey::AlterConfigs => answer!(alter_configs, AlterConfigsRequest),
         ApiKey::DescribeLogDirs => answer!(describe_log_dirs, DescribeLogDirsRequest),
         ApiKey::CreatePartitions => answer!(create_partitions, CreatePartitionsRequest),
         ApiKey::DeleteGroups => answer!(delete_groups, DeleteGroupsRequest),
         ApiKey::ElectLeaders => answer!(elect_leaders, ElectLeadersRequest),
-        ApiKey::IncrementalAlterConfigs => answer!(incremental_alter_configs, IncrementalAlterConfigsRequest),
+        ApiKey::IncrementalAlterConfigs => {
+            answer!(incremental_alter_configs, IncrementalAlterConfigsRequest)
+        }
         ApiKey::ListPartitionReassignments => {
-            answer!(list_partition_reassignments, ListPartitionReassignmentsRequest)
+            answer!(
+                list_partition_reassignments,
+                ListPartitionReassignmentsRequest
+            )
         }
         ApiKey::OffsetDelete => answer!(offset_delete, OffsetDeleteRequest),
         ApiKey::DescribeQuorum => answer!(describe_quorum, DescribeQuorumRequest),
         ApiKey::DescribeCluster => answer!(describe_cluster, DescribeClusterRequest),
         ApiKey::DescribeProducers => answer!(describe_producers, DescribeProducersRequest),
-        ApiKey::DescribeTopicPartitions => answer!(describe_topic_partitions, DescribeTopicPartitionsRequest),
+        ApiKey::DescribeTopicPartitions => {
+            answer!(describe_topic_partitions, DescribeTopicPartitionsRequest)
+        }
         ApiKey::Produce => Answer::Close("a Produce was routed past its own path".to_owned()),
-        #[allow(unreachable_patterns, reason = "keys that the codec knows ahead of the listener")]
+        #[allow(
+            unreachable_patterns,
+            reason = "keys that the codec knows ahead of the listener"
+        )]
         _ => Answer::Close(format!("{} is not served", api.name())),
     }
 }

@@ -102,7 +102,12 @@ struct Cached {
 
 impl Cached {
     fn new(key: PartitionKey, wanted: Wanted) -> Self {
-        Self { key, wanted, high_watermark: -1, log_start_offset: -1 }
+        Self {
+            key,
+            wanted,
+            high_watermark: -1,
+            log_start_offset: -1,
+        }
     }
 
     /// Remembers what is told now; whether there is anything to tell.
@@ -113,7 +118,11 @@ impl Cached {
             || self.high_watermark != found.high_watermark
             || self.log_start_offset != found.log_start_offset;
         // After an error the watermark is news again, as in Kafka.
-        self.high_watermark = if found.has_error { -1 } else { found.high_watermark };
+        self.high_watermark = if found.has_error {
+            -1
+        } else {
+            found.high_watermark
+        };
         self.log_start_offset = found.log_start_offset;
         has_news
     }
@@ -151,7 +160,10 @@ impl Session {
         for (key, wanted) in &request.partitions {
             match self.turn_of.get(key) {
                 Some(turn) => {
-                    let cached = self.by_turn.get_mut(turn).expect("every turn has its partition");
+                    let cached = self
+                        .by_turn
+                        .get_mut(turn)
+                        .expect("every turn has its partition");
                     cached.wanted = *wanted;
                 }
                 None => self.push_last(Cached::new(key.clone(), *wanted)),
@@ -172,7 +184,10 @@ impl Session {
     }
 
     fn partitions(&self) -> Vec<(PartitionKey, Wanted)> {
-        self.by_turn.values().map(|c| (c.key.clone(), c.wanted)).collect()
+        self.by_turn
+            .values()
+            .map(|c| (c.key.clone(), c.wanted))
+            .collect()
     }
 
     /// Whether to tell the consumer of this partition; one that gave records takes the last turn.
@@ -180,7 +195,10 @@ impl Session {
         let Some(turn) = self.turn_of.get(key).copied() else {
             return true;
         };
-        let cached = self.by_turn.get_mut(&turn).expect("every turn has its partition");
+        let cached = self
+            .by_turn
+            .get_mut(&turn)
+            .expect("every turn has its partition");
         let has_news = cached.note(found);
         if found.has_records {
             let cached = self.by_turn.remove(&turn).expect("looked up above");
@@ -198,7 +216,10 @@ pub(crate) struct FetchSessions {
 
 impl FetchSessions {
     pub(crate) fn new(sessions_max: usize) -> Self {
-        Self { sessions: HashMap::new(), sessions_max }
+        Self {
+            sessions: HashMap::new(),
+            sessions_max,
+        }
     }
 
     /// Opens, continues or closes a session as the request says.
@@ -214,7 +235,11 @@ impl FetchSessions {
                     _ => SESSION_NONE,
                 };
                 let partitions = request.partitions;
-                Ok(SessionPlan { session_id, is_incremental: false, partitions })
+                Ok(SessionPlan {
+                    session_id,
+                    is_incremental: false,
+                    partitions,
+                })
             }
             _ => self.resume(&request),
         }
@@ -244,10 +269,17 @@ impl FetchSessions {
     fn resume(&mut self, request: &SessionRequest) -> Result<SessionPlan, SessionError> {
         let id = request.session_id;
         let others = self.cached_partitions();
-        let session = self.sessions.get_mut(&id).ok_or(SessionError::NotFound(id))?;
+        let session = self
+            .sessions
+            .get_mut(&id)
+            .ok_or(SessionError::NotFound(id))?;
         if session.epoch != request.epoch {
             let expected = session.epoch;
-            return Err(SessionError::Epoch { id, expected, given: request.epoch });
+            return Err(SessionError::Epoch {
+                id,
+                expected,
+                given: request.epoch,
+            });
         }
         if session.uses_topic_ids != request.uses_topic_ids {
             return Err(SessionError::TopicNaming(id));
@@ -262,14 +294,23 @@ impl FetchSessions {
         let partitions = session.partitions();
         if partitions.is_empty() {
             self.sessions.remove(&id);
-            return Ok(SessionPlan { session_id: SESSION_NONE, is_incremental: false, partitions });
+            return Ok(SessionPlan {
+                session_id: SESSION_NONE,
+                is_incremental: false,
+                partitions,
+            });
         }
-        Ok(SessionPlan { session_id: id, is_incremental: true, partitions })
+        Ok(SessionPlan {
+            session_id: id,
+            is_incremental: true,
+            partitions,
+        })
     }
 
     /// A new session's id, or `SESSION_NONE` where there is no room: the client then sends full fetches.
     fn open(&mut self, request: &SessionRequest) -> i32 {
-        let is_too_much = self.cached_partitions() + request.partitions.len() > CACHED_PARTITIONS_MAX;
+        let is_too_much =
+            self.cached_partitions() + request.partitions.len() > CACHED_PARTITIONS_MAX;
         if request.partitions.is_empty() || is_too_much || !self.make_room(request.now) {
             return SESSION_NONE;
         }
@@ -285,7 +326,10 @@ impl FetchSessions {
         if self.sessions.len() < self.sessions_max {
             return true;
         }
-        let oldest = self.sessions.iter().min_by_key(|(id, s)| (s.last_used, **id));
+        let oldest = self
+            .sessions
+            .iter()
+            .min_by_key(|(id, s)| (s.last_used, **id));
         match oldest.map(|(id, s)| (*id, s.last_used)) {
             Some((id, used)) if now.saturating_sub(used) > EVICT_AFTER => {
                 self.sessions.remove(&id);
@@ -305,11 +349,19 @@ mod tests {
     use super::*;
 
     fn key(partition: i32) -> PartitionKey {
-        PartitionKey { topic: TopicKey::Name("t".into()), partition }
+        PartitionKey {
+            topic: TopicKey::Name("t".into()),
+            partition,
+        }
     }
 
     fn wanted(fetch_offset: i64) -> Wanted {
-        Wanted { fetch_offset, max_bytes: 1000, current_leader_epoch: -1, last_fetched_epoch: -1 }
+        Wanted {
+            fetch_offset,
+            max_bytes: 1000,
+            current_leader_epoch: -1,
+            last_fetched_epoch: -1,
+        }
     }
 
     fn request(session_id: i32, epoch: i32, partitions: &[i32]) -> SessionRequest {
@@ -330,7 +382,13 @@ mod tests {
     }
 
     fn quiet(high_watermark: i64) -> Found {
-        Found { has_records: false, has_error: false, is_diverging: false, high_watermark, log_start_offset: 0 }
+        Found {
+            has_records: false,
+            has_error: false,
+            is_diverging: false,
+            high_watermark,
+            log_start_offset: 0,
+        }
     }
 
     fn tell(sessions: &mut FetchSessions, plan: &SessionPlan, found: &[(i32, Found)]) -> Vec<i32> {
@@ -344,10 +402,16 @@ mod tests {
         let mut sessions = FetchSessions::new(10);
         let full = sessions.begin(request(0, 0, &[0, 1])).unwrap();
         assert_eq!((full.session_id, full.is_incremental), (77, false));
-        assert_eq!(tell(&mut sessions, &full, &[(0, quiet(5)), (1, quiet(5))]), [0, 1]);
+        assert_eq!(
+            tell(&mut sessions, &full, &[(0, quiet(5)), (1, quiet(5))]),
+            [0, 1]
+        );
         let next = sessions.begin(request(77, 1, &[])).unwrap();
         assert_eq!(order(&next), [0, 1]);
-        assert_eq!(tell(&mut sessions, &next, &[(0, quiet(5)), (1, quiet(6))]), [1]);
+        assert_eq!(
+            tell(&mut sessions, &next, &[(0, quiet(5)), (1, quiet(6))]),
+            [1]
+        );
     }
 
     #[test]
@@ -355,7 +419,10 @@ mod tests {
         let mut sessions = FetchSessions::new(10);
         let full = sessions.begin(request(0, 0, &[0])).unwrap();
         tell(&mut sessions, &full, &[(0, quiet(5))]);
-        let error = Found { has_error: true, ..quiet(5) };
+        let error = Found {
+            has_error: true,
+            ..quiet(5)
+        };
         for epoch in 1..3 {
             let plan = sessions.begin(request(77, epoch, &[])).unwrap();
             assert_eq!(tell(&mut sessions, &plan, &[(0, error)]), [0]);
@@ -368,9 +435,19 @@ mod tests {
     fn a_partition_that_gave_records_is_read_last_next_time() {
         let mut sessions = FetchSessions::new(10);
         let full = sessions.begin(request(0, 0, &[0, 1, 2])).unwrap();
-        let gave = Found { has_records: true, ..quiet(1) };
-        tell(&mut sessions, &full, &[(0, gave), (1, quiet(1)), (2, quiet(1))]);
-        assert_eq!(order(&sessions.begin(request(77, 1, &[])).unwrap()), [1, 2, 0]);
+        let gave = Found {
+            has_records: true,
+            ..quiet(1)
+        };
+        tell(
+            &mut sessions,
+            &full,
+            &[(0, gave), (1, quiet(1)), (2, quiet(1))],
+        );
+        assert_eq!(
+            order(&sessions.begin(request(77, 1, &[])).unwrap()),
+            [1, 2, 0]
+        );
     }
 
     #[test]
@@ -381,29 +458,64 @@ mod tests {
         change.partitions[0].1 = wanted(9);
         change.forgotten = vec![key(0)];
         let plan = sessions.begin(change).unwrap();
-        assert_eq!(plan.partitions, vec![(key(1), wanted(9)), (key(2), wanted(0))]);
+        assert_eq!(
+            plan.partitions,
+            vec![(key(1), wanted(9)), (key(2), wanted(0))]
+        );
     }
 
     #[test]
     fn a_session_is_left_when_id_epoch_or_naming_do_not_fit() {
         let mut sessions = FetchSessions::new(10);
         sessions.begin(request(0, 0, &[0])).unwrap();
-        assert_eq!(sessions.begin(request(5, 1, &[])).unwrap_err(), SessionError::NotFound(5));
+        assert_eq!(
+            sessions.begin(request(5, 1, &[])).unwrap_err(),
+            SessionError::NotFound(5)
+        );
         let error = sessions.begin(request(77, 2, &[])).unwrap_err();
-        assert_eq!(error, SessionError::Epoch { id: 77, expected: 1, given: 2 });
-        let by_id = SessionRequest { uses_topic_ids: true, ..request(77, 1, &[]) };
-        assert_eq!(sessions.begin(by_id).unwrap_err(), SessionError::TopicNaming(77));
-        assert_eq!(sessions.begin(request(77, -1, &[0])).unwrap().session_id, SESSION_NONE);
-        assert_eq!(sessions.begin(request(77, 1, &[])).unwrap_err(), SessionError::NotFound(77));
+        assert_eq!(
+            error,
+            SessionError::Epoch {
+                id: 77,
+                expected: 1,
+                given: 2
+            }
+        );
+        let by_id = SessionRequest {
+            uses_topic_ids: true,
+            ..request(77, 1, &[])
+        };
+        assert_eq!(
+            sessions.begin(by_id).unwrap_err(),
+            SessionError::TopicNaming(77)
+        );
+        assert_eq!(
+            sessions.begin(request(77, -1, &[0])).unwrap().session_id,
+            SESSION_NONE
+        );
+        assert_eq!(
+            sessions.begin(request(77, 1, &[])).unwrap_err(),
+            SessionError::NotFound(77)
+        );
     }
 
     #[test]
     fn a_full_cache_gives_no_session_until_one_is_old() {
         let mut sessions = FetchSessions::new(1);
         assert_eq!(sessions.begin(request(0, 0, &[0])).unwrap().session_id, 77);
-        assert_eq!(sessions.begin(request(0, 0, &[0])).unwrap().session_id, SESSION_NONE);
-        let late = SessionRequest { now: EVICT_AFTER * 2, draw: 9 << 1, ..request(0, 0, &[0]) };
+        assert_eq!(
+            sessions.begin(request(0, 0, &[0])).unwrap().session_id,
+            SESSION_NONE
+        );
+        let late = SessionRequest {
+            now: EVICT_AFTER * 2,
+            draw: 9 << 1,
+            ..request(0, 0, &[0])
+        };
         assert_eq!(sessions.begin(late).unwrap().session_id, 9);
-        assert_eq!(sessions.begin(request(77, 1, &[])).unwrap_err(), SessionError::NotFound(77));
+        assert_eq!(
+            sessions.begin(request(77, 1, &[])).unwrap_err(),
+            SessionError::NotFound(77)
+        );
     }
 }

@@ -29,7 +29,9 @@ pub(crate) struct Frame {
 /// Why a connection's bytes can't be cut into frames any further. All of these close the connection.
 #[derive(Debug, Error)]
 pub(crate) enum FrameError {
-    #[error("the peer announced a frame of {length} bytes; at most {max} are accepted (socket.request.max.bytes)")]
+    #[error(
+        "the peer announced a frame of {length} bytes; at most {max} are accepted (socket.request.max.bytes)"
+    )]
     Length { length: i32, max: usize },
     #[error("the peer closed the connection inside a frame")]
     CutShort,

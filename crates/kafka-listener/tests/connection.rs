@@ -4,7 +4,8 @@ mod common;
 
 use common::*;
 use fanlog_protocol::messages::{
-    ApiVersionsRequest, ApiVersionsResponse, FetchRequest, MetadataRequest, ProduceRequest, ResponseHeader,
+    ApiVersionsRequest, ApiVersionsResponse, FetchRequest, MetadataRequest, ProduceRequest,
+    ResponseHeader,
 };
 use fanlog_protocol::wire::Reader;
 use fanlog_protocol::{ApiKey, ErrorCode};
@@ -28,8 +29,13 @@ async fn pipelined_requests_are_answered_in_their_order() {
     let third = client.send(&MetadataRequest::default(), 13).await;
     let fourth = client.send(&produce("t", 0, -1, batch(&["c"])), 12).await;
     for (correlation_id, version, offset) in [(first, 12, 0), (second, 3, 1)] {
-        let produced = client.receive::<ProduceRequest<'static>>(correlation_id, version).await;
-        assert_eq!(produced.responses[0].partition_responses[0].base_offset, offset);
+        let produced = client
+            .receive::<ProduceRequest<'static>>(correlation_id, version)
+            .await;
+        assert_eq!(
+            produced.responses[0].partition_responses[0].base_offset,
+            offset
+        );
     }
     client.receive::<MetadataRequest<'static>>(third, 13).await;
     let produced = client.receive::<ProduceRequest<'static>>(fourth, 12).await;
@@ -41,8 +47,12 @@ async fn acks_0_is_not_answered_and_later_answers_flow() {
     let server = Server::start().await;
     server.topic("t", 1).await;
     let mut client = server.client().await;
-    client.send(&produce("t", 0, 0, batch(&["silent"])), 12).await;
-    let asked = client.send(&produce("t", 0, -1, batch(&["loud"])), 12).await;
+    client
+        .send(&produce("t", 0, 0, batch(&["silent"])), 12)
+        .await;
+    let asked = client
+        .send(&produce("t", 0, -1, batch(&["loud"])), 12)
+        .await;
     let produced = client.receive::<ProduceRequest<'static>>(asked, 12).await;
     assert_eq!(produced.responses[0].partition_responses[0].base_offset, 1);
     let read = values(&client.fetch("t", 0).await);
@@ -53,7 +63,9 @@ async fn acks_0_is_not_answered_and_later_answers_flow() {
 async fn an_error_under_acks_0_closes_the_connection() {
     let server = Server::start().await;
     let mut client = server.client().await;
-    client.send(&produce("nowhere", 0, 0, batch(&["a"])), 12).await;
+    client
+        .send(&produce("nowhere", 0, 0, batch(&["a"])), 12)
+        .await;
     assert_eq!(client.next_frame().await, None);
 }
 
@@ -89,18 +101,33 @@ async fn a_half_closed_peer_still_gets_its_acknowledgement() {
 async fn an_unknown_version_of_api_versions_is_answered_in_version_0() {
     let server = Server::start().await;
     let mut client = server.client().await;
-    client.send_bytes(&bare_frame(ApiKey::ApiVersions as i16, 99, 5)).await;
+    client
+        .send_bytes(&bare_frame(ApiKey::ApiVersions as i16, 99, 5))
+        .await;
     let answer = client.next_frame().await.unwrap();
     let mut reader = Reader::new(answer);
-    assert_eq!(ResponseHeader::decode(&mut reader, 0).unwrap().correlation_id, 5);
+    assert_eq!(
+        ResponseHeader::decode(&mut reader, 0)
+            .unwrap()
+            .correlation_id,
+        5
+    );
     let response = ApiVersionsResponse::decode(&mut reader, 0).unwrap();
     assert_eq!(error(response.error_code), ErrorCode::UnsupportedVersion);
-    let own: Vec<_> = response.api_keys.iter().map(|api| (api.api_key, api.max_version)).collect();
+    let own: Vec<_> = response
+        .api_keys
+        .iter()
+        .map(|api| (api.api_key, api.max_version))
+        .collect();
     assert_eq!(own, [(ApiKey::ApiVersions as i16, 5)]);
     // The connection stays open for the second try.
     let response = client.call(&api_versions(), 3).await;
     assert_eq!(response.error_code, 0);
-    let produce = response.api_keys.iter().find(|api| api.api_key == 0).unwrap();
+    let produce = response
+        .api_keys
+        .iter()
+        .find(|api| api.api_key == 0)
+        .unwrap();
     assert_eq!((produce.min_version, produce.max_version), (0, 13));
 }
 
@@ -110,10 +137,22 @@ async fn what_is_not_served_closes_the_connection() {
     let refused = [
         ("an unknown key", bare_frame(9_999, 0, 1)),
         ("a negative key", bare_frame(-1, 0, 1)),
-        ("a version too high", bare_frame(ApiKey::Metadata as i16, 14, 1)),
-        ("a version too low", bare_frame(ApiKey::Produce as i16, 2, 1)),
-        ("a body that is missing", bare_frame(ApiKey::Metadata as i16, 4, 1)),
-        ("a frame over the limit", (FRAME_BYTES_MAX as i32 + 1).to_be_bytes().to_vec()),
+        (
+            "a version too high",
+            bare_frame(ApiKey::Metadata as i16, 14, 1),
+        ),
+        (
+            "a version too low",
+            bare_frame(ApiKey::Produce as i16, 2, 1),
+        ),
+        (
+            "a body that is missing",
+            bare_frame(ApiKey::Metadata as i16, 4, 1),
+        ),
+        (
+            "a frame over the limit",
+            (FRAME_BYTES_MAX as i32 + 1).to_be_bytes().to_vec(),
+        ),
         ("a negative length", (-1i32).to_be_bytes().to_vec()),
         ("a frame without a header", vec![0, 0, 0, 2, 0, 0]),
     ];
@@ -123,7 +162,15 @@ async fn what_is_not_served_closes_the_connection() {
         assert_eq!(client.next_frame().await, None, "{what}");
     }
     // And harms nobody else.
-    assert_eq!(server.client().await.call(&api_versions(), 4).await.error_code, 0);
+    assert_eq!(
+        server
+            .client()
+            .await
+            .call(&api_versions(), 4)
+            .await
+            .error_code,
+        0
+    );
 }
 
 #[tokio::test]
@@ -146,7 +193,10 @@ async fn an_error_is_answered_in_the_version_of_the_request() {
             _ => ErrorCode::UnknownTopicOrPartition,
         };
         assert_eq!(error(partition.error_code), expected, "version {version}");
-        assert!(partition.records.is_some_and(|records| records.is_empty()), "version {version}: not null (P7)");
+        assert!(
+            partition.records.is_some_and(|records| records.is_empty()),
+            "version {version}: not null (P7)"
+        );
     }
 }
 
@@ -157,11 +207,18 @@ async fn a_client_that_must_name_its_software_is_held_to_it() {
     let nameless = ApiVersionsRequest::default();
     let response = client.call(&nameless, 3).await;
     assert_eq!(error(response.error_code), ErrorCode::InvalidRequest);
-    let elsewhere = ApiVersionsRequest { cluster_id: Some("another".into()), ..api_versions() };
+    let elsewhere = ApiVersionsRequest {
+        cluster_id: Some("another".into()),
+        ..api_versions()
+    };
     let response = client.call(&elsewhere, 5).await;
     assert_eq!(error(response.error_code), ErrorCode::RebootstrapRequired);
     for version in versions(ApiKey::ApiVersions) {
-        let request = if version < 3 { ApiVersionsRequest::default() } else { api_versions() };
+        let request = if version < 3 {
+            ApiVersionsRequest::default()
+        } else {
+            api_versions()
+        };
         let response = client.call(&request, version).await;
         assert_eq!(response.error_code, 0, "version {version}");
         assert!(response.api_keys.len() > 30);

@@ -18,7 +18,10 @@ async fn a_long_poll_wakes_on_an_append() {
     // The answer to this proves nothing of the fetch; that the fetch is answered, and with the record, does.
     producer.produce("t", -1, batch(&["a"])).await;
     let mut response = waiting.receive::<FetchRequest<'static>>(asked, 12).await;
-    assert_eq!(values(&only_partition(&mut response)), [(0, "a".to_owned())]);
+    assert_eq!(
+        values(&only_partition(&mut response)),
+        [(0, "a".to_owned())]
+    );
 }
 
 #[tokio::test]
@@ -26,18 +29,27 @@ async fn a_long_poll_ends_with_its_time_or_with_its_topic() {
     let server = Server::start().await;
     server.topic("t", 1).await;
     let mut client = server.client().await;
-    let short = FetchRequest { max_wait_ms: 50, ..fetch("t", 0, 0) };
+    let short = FetchRequest {
+        max_wait_ms: 50,
+        ..fetch("t", 0, 0)
+    };
     let mut response = client.call(&short, 12).await;
     let partition = only_partition(&mut response);
     assert_eq!((partition.error_code, partition.high_watermark), (0, 0));
     assert!(partition.records.is_some_and(|records| records.is_empty()));
 
     let asked = client.send(&fetch("t", 0, 0), 12).await;
-    let delete = DeleteTopicsRequest { topic_names: vec!["t".into()], ..Default::default() };
+    let delete = DeleteTopicsRequest {
+        topic_names: vec!["t".into()],
+        ..Default::default()
+    };
     server.client().await.call(&delete, 5).await;
     let mut response = client.receive::<FetchRequest<'static>>(asked, 12).await;
     let partition = only_partition(&mut response);
-    assert_eq!(error(partition.error_code), ErrorCode::UnknownTopicOrPartition);
+    assert_eq!(
+        error(partition.error_code),
+        ErrorCode::UnknownTopicOrPartition
+    );
 }
 
 #[tokio::test]
@@ -63,8 +75,7 @@ async fn every_version_reads_what_every_version_wrote() {
     let server = Server::start().await;
     let id = server.topic("t", 1).await;
     let mut client = server.client().await;
-    let mut offset = 0;
-    for version in versions(ApiKey::Produce) {
+    for (offset, version) in (0..).zip(versions(ApiKey::Produce)) {
         let mut request = produce("t", 0, -1, batch(&[&format!("v{version}")]));
         if version >= 13 {
             request.topic_data[0].name = "".into();
@@ -72,8 +83,11 @@ async fn every_version_reads_what_every_version_wrote() {
         }
         let response = client.call(&request, version).await;
         let partition = &response.responses[0].partition_responses[0];
-        assert_eq!((partition.error_code, partition.base_offset), (0, offset), "version {version}");
-        offset += 1;
+        assert_eq!(
+            (partition.error_code, partition.base_offset),
+            (0, offset),
+            "version {version}"
+        );
     }
     for version in versions(ApiKey::Fetch) {
         let mut request = fetch("t", 0, 0);
@@ -105,7 +119,11 @@ async fn a_session_answers_only_what_is_new() {
     let opened = client.call(&open, 12).await;
     assert_eq!(opened.error_code, 0);
     assert_ne!(opened.session_id, 0);
-    assert_eq!(opened.responses.len(), 2, "a full answer has every partition");
+    assert_eq!(
+        opened.responses.len(),
+        2,
+        "a full answer has every partition"
+    );
 
     // Nothing is new: an empty answer.
     let next = |epoch: i32, topics| FetchRequest {
@@ -131,8 +149,11 @@ async fn a_session_answers_only_what_is_new() {
     // b is forgotten, a goes on.
     let mut forget = next(3, Vec::new());
     forget.max_wait_ms = 20;
-    forget.forgotten_topics_data =
-        vec![ForgottenTopic { topic: "b".into(), partitions: vec![0], ..Default::default() }];
+    forget.forgotten_topics_data = vec![ForgottenTopic {
+        topic: "b".into(),
+        partitions: vec![0],
+        ..Default::default()
+    }];
     assert!(client.call(&forget, 12).await.responses.is_empty());
     client.produce("b", -1, batch(&["b1"])).await;
     client.produce("a", -1, batch(&["a1"])).await;
@@ -142,7 +163,10 @@ async fn a_session_answers_only_what_is_new() {
 
     let stale = client.call(&next(4, Vec::new()), 12).await;
     assert_eq!(error(stale.error_code), ErrorCode::InvalidFetchSessionEpoch);
-    let unknown = FetchRequest { session_id: opened.session_id ^ 1, ..next(5, Vec::new()) };
+    let unknown = FetchRequest {
+        session_id: opened.session_id ^ 1,
+        ..next(5, Vec::new())
+    };
     let unknown = client.call(&unknown, 12).await;
     assert_eq!(error(unknown.error_code), ErrorCode::FetchSessionIdNotFound);
 }
@@ -157,7 +181,10 @@ async fn a_session_tells_a_recreated_topic_from_a_deleted_one() {
     open.max_wait_ms = 0;
     open.topics[0].topic_id = id;
     let opened = client.call(&open, 13).await;
-    let delete = DeleteTopicsRequest { topic_names: vec!["t".into()], ..Default::default() };
+    let delete = DeleteTopicsRequest {
+        topic_names: vec!["t".into()],
+        ..Default::default()
+    };
     client.call(&delete, 5).await;
     let next = |epoch| FetchRequest {
         session_id: opened.session_id,
@@ -168,10 +195,16 @@ async fn a_session_tells_a_recreated_topic_from_a_deleted_one() {
         ..Default::default()
     };
     let mut gone = client.call(&next(1), 13).await;
-    assert_eq!(error(only_partition(&mut gone).error_code), ErrorCode::UnknownTopicId);
+    assert_eq!(
+        error(only_partition(&mut gone).error_code),
+        ErrorCode::UnknownTopicId
+    );
     server.topic("t", 1).await;
     let mut recreated = client.call(&next(2), 13).await;
-    assert_eq!(error(only_partition(&mut recreated).error_code), ErrorCode::InconsistentTopicId);
+    assert_eq!(
+        error(only_partition(&mut recreated).error_code),
+        ErrorCode::InconsistentTopicId
+    );
 }
 
 #[tokio::test]
@@ -180,7 +213,9 @@ async fn a_fetch_whose_peer_has_gone_is_given_up() {
     server.topic("t", 1).await;
     let mut client = server.client().await;
     client.send(&fetch("t", 0, 0), 12).await;
-    tokio::io::AsyncWriteExt::shutdown(&mut client.stream).await.unwrap();
+    tokio::io::AsyncWriteExt::shutdown(&mut client.stream)
+        .await
+        .unwrap();
     let closed = tokio::time::timeout(Duration::from_secs(10), client.next_frame()).await;
     assert_eq!(closed.expect("long before the poll's 20 s"), None);
 }
@@ -189,7 +224,13 @@ async fn a_fetch_whose_peer_has_gone_is_given_up() {
 async fn replicas_are_refused() {
     let server = Server::start().await;
     let mut client = server.client().await;
-    let old = FetchRequest { replica_id: 1, ..fetch("t", 0, 0) };
+    let old = FetchRequest {
+        replica_id: 1,
+        ..fetch("t", 0, 0)
+    };
     let response = client.call(&old, 12).await;
-    assert_eq!(error(response.error_code), ErrorCode::ClusterAuthorizationFailed);
+    assert_eq!(
+        error(response.error_code),
+        ErrorCode::ClusterAuthorizationFailed
+    );
 }

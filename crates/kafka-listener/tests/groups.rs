@@ -17,9 +17,9 @@ use fanlog_protocol::messages::offset_fetch_request::{
 };
 use fanlog_protocol::messages::sync_group_request::SyncGroupRequestAssignment;
 use fanlog_protocol::messages::{
-    DeleteGroupsRequest, DescribeGroupsRequest, HeartbeatRequest, JoinGroupRequest, JoinGroupResponse,
-    LeaveGroupRequest, ListGroupsRequest, OffsetCommitRequest, OffsetDeleteRequest, OffsetFetchRequest,
-    SyncGroupRequest,
+    DeleteGroupsRequest, DescribeGroupsRequest, HeartbeatRequest, JoinGroupRequest,
+    JoinGroupResponse, LeaveGroupRequest, ListGroupsRequest, OffsetCommitRequest,
+    OffsetDeleteRequest, OffsetFetchRequest, SyncGroupRequest,
 };
 use fanlog_protocol::{ApiKey, ErrorCode};
 use uuid::Uuid;
@@ -35,7 +35,10 @@ fn join(group: &str, member_id: &str, version: i16) -> JoinGroupRequest<'static>
         rebalance_timeout_ms: if version >= 1 { 20_000 } else { -1 },
         member_id: member_id.to_owned().into(),
         protocol_type: "consumer".into(),
-        protocols: vec![JoinGroupRequestProtocol { name: "range".into(), metadata: (&b"meta"[..]).into() }],
+        protocols: vec![JoinGroupRequestProtocol {
+            name: "range".into(),
+            metadata: (&b"meta"[..]).into(),
+        }],
         ..Default::default()
     }
 }
@@ -48,7 +51,9 @@ async fn join_empty(client: &mut Client, group: &str, version: i16) -> JoinGroup
     }
     assert_eq!(error(first.error_code), ErrorCode::MemberIdRequired);
     assert!(!first.member_id.is_empty());
-    client.call(&join(group, &first.member_id, version), version).await
+    client
+        .call(&join(group, &first.member_id, version), version)
+        .await
 }
 
 #[tokio::test]
@@ -58,8 +63,15 @@ async fn a_member_joins_syncs_beats_and_leaves_in_every_version() {
     for version in versions(ApiKey::JoinGroup) {
         let group = group(version);
         let joined = join_empty(&mut client, &group, version).await;
-        assert_eq!((joined.error_code, joined.generation_id), (0, 1), "version {version}");
-        assert_eq!((&joined.leader, joined.members.len()), (&joined.member_id, 1));
+        assert_eq!(
+            (joined.error_code, joined.generation_id),
+            (0, 1),
+            "version {version}"
+        );
+        assert_eq!(
+            (&joined.leader, joined.members.len()),
+            (&joined.member_id, 1)
+        );
         assert_eq!(joined.protocol_name.as_deref(), Some("range"));
         assert_eq!(joined.members[0].metadata.as_ref(), b"meta");
         let member = joined.member_id.to_string();
@@ -76,7 +88,10 @@ async fn a_member_joins_syncs_beats_and_leaves_in_every_version() {
             ..Default::default()
         };
         let synced = client.call(&sync, down_to(5)).await;
-        assert_eq!((synced.error_code, synced.assignment.as_ref()), (0, &b"all"[..]));
+        assert_eq!(
+            (synced.error_code, synced.assignment.as_ref()),
+            (0, &b"all"[..])
+        );
 
         let beat = |generation_id| HeartbeatRequest {
             group_id: group.clone().into(),
@@ -94,15 +109,27 @@ async fn a_member_joins_syncs_beats_and_leaves_in_every_version() {
         };
         let response = client.call(&described, down_to(6)).await;
         let found = &response.groups[0];
-        assert_eq!((found.error_code, found.group_state.as_ref()), (0, "Stable"));
+        assert_eq!(
+            (found.error_code, found.group_state.as_ref()),
+            (0, "Stable")
+        );
         assert_eq!(found.members[0].member_assignment.as_ref(), b"all");
-        assert_eq!((found.members[0].client_id.as_ref(), found.members[0].client_host.as_ref()), ("test", "/127.0.0.1"));
+        assert_eq!(
+            (
+                found.members[0].client_id.as_ref(),
+                found.members[0].client_host.as_ref()
+            ),
+            ("test", "/127.0.0.1")
+        );
 
         let leave_version = down_to(5);
         let leave = match leave_version {
             3.. => LeaveGroupRequest {
                 group_id: group.clone().into(),
-                members: vec![MemberIdentity { member_id: member.clone().into(), ..Default::default() }],
+                members: vec![MemberIdentity {
+                    member_id: member.clone().into(),
+                    ..Default::default()
+                }],
                 ..Default::default()
             },
             _ => LeaveGroupRequest {
@@ -143,15 +170,30 @@ async fn a_second_member_makes_the_first_join_again() {
     let again = a.call(&join("g", &first.member_id, 9), 9).await;
     let second = b.receive::<JoinGroupRequest<'static>>(waiting, 9).await;
     assert_eq!((again.generation_id, second.generation_id), (2, 2));
-    assert_eq!(again.members.len() + second.members.len(), 2, "only the leader learns of the members");
+    assert_eq!(
+        again.members.len() + second.members.len(),
+        2,
+        "only the leader learns of the members"
+    );
 }
 
-fn commit(group: &str, topic: &'static str, partition: i32, offset: i64, version: i16, id: Uuid) -> OffsetCommitRequest<'static> {
+fn commit(
+    group: &str,
+    topic: &'static str,
+    partition: i32,
+    offset: i64,
+    version: i16,
+    id: Uuid,
+) -> OffsetCommitRequest<'static> {
     OffsetCommitRequest {
         group_id: group.to_owned().into(),
         generation_id_or_member_epoch: -1,
         topics: vec![OffsetCommitRequestTopic {
-            name: if version < 10 { topic.into() } else { "".into() },
+            name: if version < 10 {
+                topic.into()
+            } else {
+                "".into()
+            },
             topic_id: if version < 10 { Uuid::nil() } else { id },
             partitions: vec![OffsetCommitRequestPartition {
                 partition_index: partition,
@@ -165,13 +207,23 @@ fn commit(group: &str, topic: &'static str, partition: i32, offset: i64, version
 }
 
 /// Error on top, error of the partition, offset, metadata.
-async fn committed(client: &mut Client, group: &str, topic: &'static str, version: i16, id: Uuid) -> (i16, i16, i64, String) {
+async fn committed(
+    client: &mut Client,
+    group: &str,
+    topic: &'static str,
+    version: i16,
+    id: Uuid,
+) -> (i16, i16, i64, String) {
     let request = match version {
         8.. => OffsetFetchRequest {
             groups: vec![OffsetFetchRequestGroup {
                 group_id: group.to_owned().into(),
                 topics: Some(vec![OffsetFetchRequestTopics {
-                    name: if version < 10 { topic.into() } else { "".into() },
+                    name: if version < 10 {
+                        topic.into()
+                    } else {
+                        "".into()
+                    },
                     topic_id: if version < 10 { Uuid::nil() } else { id },
                     partition_indexes: vec![0],
                 }]),
@@ -181,7 +233,10 @@ async fn committed(client: &mut Client, group: &str, topic: &'static str, versio
         },
         _ => OffsetFetchRequest {
             group_id: group.to_owned().into(),
-            topics: Some(vec![OffsetFetchRequestTopic { name: topic.into(), partition_indexes: vec![0] }]),
+            topics: Some(vec![OffsetFetchRequestTopic {
+                name: topic.into(),
+                partition_indexes: vec![0],
+            }]),
             ..Default::default()
         },
     };
@@ -193,11 +248,21 @@ async fn committed(client: &mut Client, group: &str, topic: &'static str, versio
         }
         let partition = &group.topics[0].partitions[0];
         let note = partition.metadata.as_deref().unwrap_or_default().to_owned();
-        return (group.error_code, partition.error_code, partition.committed_offset, note);
+        return (
+            group.error_code,
+            partition.error_code,
+            partition.committed_offset,
+            note,
+        );
     }
     let partition = &response.topics[0].partitions[0];
     let note = partition.metadata.as_deref().unwrap_or_default().to_owned();
-    (response.error_code, partition.error_code, partition.committed_offset, note)
+    (
+        response.error_code,
+        partition.error_code,
+        partition.committed_offset,
+        note,
+    )
 }
 
 #[tokio::test]
@@ -212,9 +277,16 @@ async fn offsets_are_committed_and_fetched_in_every_version() {
         assert_eq!(none, (0, 0, -1, String::new()), "version {version}");
         let request = commit(&group, "t", 0, i64::from(version) * 10, version, id);
         let response = client.call(&request, version).await;
-        assert_eq!(response.topics[0].partitions[0].error_code, 0, "version {version}");
+        assert_eq!(
+            response.topics[0].partitions[0].error_code, 0,
+            "version {version}"
+        );
         let found = committed(&mut client, &group, "t", fetch_version, id).await;
-        assert_eq!(found, (0, 0, i64::from(version) * 10, "note".to_owned()), "version {version}");
+        assert_eq!(
+            found,
+            (0, 0, i64::from(version) * 10, "note".to_owned()),
+            "version {version}"
+        );
         let unknown = commit(&group, "none", 0, 1, version, Uuid::from_u128(5));
         let response = client.call(&unknown, version).await;
         let expected = match version {
@@ -228,11 +300,22 @@ async fn offsets_are_committed_and_fetched_in_every_version() {
             ..commit(&group, "t", 0, 1, version, id)
         };
         let response = client.call(&stranger, version).await;
-        assert_eq!(error(response.topics[0].partitions[0].error_code), ErrorCode::UnknownMemberId);
+        assert_eq!(
+            error(response.topics[0].partitions[0].error_code),
+            ErrorCode::UnknownMemberId
+        );
     }
-    assert_eq!(committed(&mut client, "group-2", "t", 1, id).await.2, 20, "version 1 reads it too");
+    assert_eq!(
+        committed(&mut client, "group-2", "t", 1, id).await.2,
+        20,
+        "version 1 reads it too"
+    );
     // All offsets of a group.
-    let all = OffsetFetchRequest { group_id: "group-3".into(), topics: None, ..Default::default() };
+    let all = OffsetFetchRequest {
+        group_id: "group-3".into(),
+        topics: None,
+        ..Default::default()
+    };
     let response = client.call(&all, 5).await;
     assert_eq!(response.topics[0].partitions[0].committed_offset, 30);
 }
@@ -259,7 +342,11 @@ async fn offsets_survive_a_restart_and_end_with_their_topic() {
     };
     client.call(&delete, 5).await;
     server.topic("t", 1).await;
-    assert_eq!(committed(&mut client, "g", "t", 9, id).await.2, -1, "another life of the topic");
+    assert_eq!(
+        committed(&mut client, "g", "t", 9, id).await.2,
+        -1,
+        "another life of the topic"
+    );
 }
 
 #[tokio::test]
@@ -269,7 +356,9 @@ async fn groups_are_listed_and_deleted() {
     let mut client = server.client().await;
     for version in versions(ApiKey::DeleteGroups) {
         for partition in 0..2 {
-            client.call(&commit(&group(version), "t", partition, 1, 9, id), 9).await;
+            client
+                .call(&commit(&group(version), "t", partition, 1, 9, id), 9)
+                .await;
         }
     }
     for version in versions(ApiKey::ListGroups) {
@@ -277,7 +366,10 @@ async fn groups_are_listed_and_deleted() {
         assert_eq!((response.error_code, response.groups.len()), (0, 4));
         if version >= 4 {
             assert_eq!(response.groups[0].group_state, "Empty");
-            let stable = ListGroupsRequest { states_filter: vec!["Stable".into()], ..Default::default() };
+            let stable = ListGroupsRequest {
+                states_filter: vec!["Stable".into()],
+                ..Default::default()
+            };
             assert!(client.call(&stable, version).await.groups.is_empty());
         }
     }
@@ -285,25 +377,67 @@ async fn groups_are_listed_and_deleted() {
         group_id: group(0).into(),
         topics: vec![OffsetDeleteRequestTopic {
             name: "t".into(),
-            partitions: [0, 7].map(|partition_index| OffsetDeleteRequestPartition { partition_index }).to_vec(),
+            partitions: [0, 7]
+                .map(|partition_index| OffsetDeleteRequestPartition { partition_index })
+                .to_vec(),
         }],
     };
     let response = client.call(&offsets, 0).await;
-    let outcome: Vec<_> = response.topics[0].partitions.iter().map(|p| error(p.error_code)).collect();
-    assert_eq!(outcome, [ErrorCode::None, ErrorCode::UnknownTopicOrPartition]);
+    let outcome: Vec<_> = response.topics[0]
+        .partitions
+        .iter()
+        .map(|p| error(p.error_code))
+        .collect();
+    assert_eq!(
+        outcome,
+        [ErrorCode::None, ErrorCode::UnknownTopicOrPartition]
+    );
     assert_eq!(committed(&mut client, &group(0), "t", 9, id).await.2, -1);
 
     for version in versions(ApiKey::DeleteGroups) {
         let names = vec![group(version).into(), "none".into()];
-        let response = client.call(&DeleteGroupsRequest { groups_names: names }, version).await;
-        let outcome: Vec<_> = response.results.iter().map(|result| error(result.error_code)).collect();
-        assert_eq!(outcome, [ErrorCode::None, ErrorCode::GroupIdNotFound], "version {version}");
+        let response = client
+            .call(
+                &DeleteGroupsRequest {
+                    groups_names: names,
+                },
+                version,
+            )
+            .await;
+        let outcome: Vec<_> = response
+            .results
+            .iter()
+            .map(|result| error(result.error_code))
+            .collect();
+        assert_eq!(
+            outcome,
+            [ErrorCode::None, ErrorCode::GroupIdNotFound],
+            "version {version}"
+        );
     }
-    assert!(client.call(&ListGroupsRequest::default(), 5).await.groups.is_empty());
-    for (version, state, code) in [(0, "Dead", ErrorCode::None), (6, "Dead", ErrorCode::GroupIdNotFound)] {
-        let request = DescribeGroupsRequest { groups: vec!["none".into()], ..Default::default() };
+    assert!(
+        client
+            .call(&ListGroupsRequest::default(), 5)
+            .await
+            .groups
+            .is_empty()
+    );
+    for (version, state, code) in [
+        (0, "Dead", ErrorCode::None),
+        (6, "Dead", ErrorCode::GroupIdNotFound),
+    ] {
+        let request = DescribeGroupsRequest {
+            groups: vec!["none".into()],
+            ..Default::default()
+        };
         let response = client.call(&request, version).await;
-        assert_eq!((response.groups[0].group_state.as_ref(), error(response.groups[0].error_code)), (state, code));
+        assert_eq!(
+            (
+                response.groups[0].group_state.as_ref(),
+                error(response.groups[0].error_code)
+            ),
+            (state, code)
+        );
     }
 }
 
@@ -318,7 +452,11 @@ async fn this_broker_coordinates_groups_and_no_transactions() {
                 coordinator_keys: vec!["a".into(), "b".into()],
                 ..Default::default()
             },
-            _ => FindCoordinatorRequest { key: "a".into(), key_type, ..Default::default() },
+            _ => FindCoordinatorRequest {
+                key: "a".into(),
+                key_type,
+                ..Default::default()
+            },
         };
         let response = client.call(&ask(0), version).await;
         let (code, node, port) = match version {
@@ -329,14 +467,22 @@ async fn this_broker_coordinates_groups_and_no_transactions() {
             }
             _ => (response.error_code, response.node_id, response.port),
         };
-        assert_eq!((code, node, port), (0, NODE_ID, i32::from(server.address.port())), "version {version}");
+        assert_eq!(
+            (code, node, port),
+            (0, NODE_ID, i32::from(server.address.port())),
+            "version {version}"
+        );
         if version >= 1 {
             let response = client.call(&ask(1), version).await;
             let code = match version {
                 4.. => response.coordinators[0].error_code,
                 _ => response.error_code,
             };
-            assert_eq!(error(code), ErrorCode::TransactionalIdAuthorizationFailed, "version {version}");
+            assert_eq!(
+                error(code),
+                ErrorCode::TransactionalIdAuthorizationFailed,
+                "version {version}"
+            );
         }
     }
 }

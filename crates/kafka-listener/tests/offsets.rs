@@ -19,7 +19,7 @@ use fanlog_protocol::{ApiKey, ErrorCode};
 
 fn list(topic: &'static str, timestamps: &[i64]) -> ListOffsetsRequest<'static> {
     let partition = |(index, timestamp): (usize, &i64)| ListOffsetsPartition {
-        partition_index: i32::try_from(index).unwrap(),
+        partition_index: index as i32,
         timestamp: *timestamp,
         ..Default::default()
     };
@@ -33,7 +33,11 @@ fn list(topic: &'static str, timestamps: &[i64]) -> ListOffsetsRequest<'static> 
     }
 }
 
-async fn look_up(client: &mut Client, timestamp: i64, version: i16) -> ListOffsetsPartitionResponse {
+async fn look_up(
+    client: &mut Client,
+    timestamp: i64,
+    version: i16,
+) -> ListOffsetsPartitionResponse {
     let mut response = client.call(&list("t", &[timestamp]), version).await;
     response.topics.remove(0).partitions.remove(0)
 }
@@ -44,7 +48,11 @@ async fn offsets_are_found_by_time_and_by_special_timestamps() {
     server.topic("t", 1).await;
     let epoch = server.broker.leader_epoch().0;
     let mut client = server.client().await;
-    assert_eq!(look_up(&mut client, -3, 7).await.offset, -1, "an empty log has no newest record");
+    assert_eq!(
+        look_up(&mut client, -3, 7).await.offset,
+        -1,
+        "an empty log has no newest record"
+    );
     // Times out of order: 100, 100, 300, 200.
     client.produce("t", -1, batch_at(&["a", "b"], 100)).await;
     client.produce("t", -1, batch_at(&["c"], 300)).await;
@@ -74,7 +82,11 @@ async fn offsets_are_found_by_time_and_by_special_timestamps() {
                 error_code: 0,
                 timestamp: time,
                 offset,
-                leader_epoch: if version >= 4 && offset >= 0 { epoch } else { -1 },
+                leader_epoch: if version >= 4 && offset >= 0 {
+                    epoch
+                } else {
+                    -1
+                },
             };
             assert_eq!(found, expected, "{timestamp} in version {version}");
         }
@@ -95,17 +107,42 @@ async fn offsets_are_refused_with_their_reasons() {
     let cases = [
         (list("none", &[-1]), ErrorCode::UnknownTopicOrPartition),
         (list("a/b", &[-1]), ErrorCode::UnknownTopicOrPartition),
-        (with(&|r| r.topics[0].partitions[0].partition_index = 1), ErrorCode::UnknownTopicOrPartition),
-        (with(&|r| r.replica_id = 1), ErrorCode::ClusterAuthorizationFailed),
-        (with(&|r| r.topics.extend(r.topics.clone())), ErrorCode::InvalidRequest),
-        (with(&|r| r.topics[0].partitions[0].current_leader_epoch = epoch + 1), ErrorCode::UnknownLeaderEpoch),
-        (with(&|r| r.topics[0].partitions[0].current_leader_epoch = epoch - 1), ErrorCode::FencedLeaderEpoch),
-        (with(&|r| r.topics[0].partitions[0].current_leader_epoch = epoch), ErrorCode::None),
-        (with(&|r| r.topics[0].partitions[0].timestamp = -99), ErrorCode::UnsupportedVersion),
+        (
+            with(&|r| r.topics[0].partitions[0].partition_index = 1),
+            ErrorCode::UnknownTopicOrPartition,
+        ),
+        (
+            with(&|r| r.replica_id = 1),
+            ErrorCode::ClusterAuthorizationFailed,
+        ),
+        (
+            with(&|r| r.topics.extend(r.topics.clone())),
+            ErrorCode::InvalidRequest,
+        ),
+        (
+            with(&|r| r.topics[0].partitions[0].current_leader_epoch = epoch + 1),
+            ErrorCode::UnknownLeaderEpoch,
+        ),
+        (
+            with(&|r| r.topics[0].partitions[0].current_leader_epoch = epoch - 1),
+            ErrorCode::FencedLeaderEpoch,
+        ),
+        (
+            with(&|r| r.topics[0].partitions[0].current_leader_epoch = epoch),
+            ErrorCode::None,
+        ),
+        (
+            with(&|r| r.topics[0].partitions[0].timestamp = -99),
+            ErrorCode::UnsupportedVersion,
+        ),
     ];
     for (request, expected) in cases {
         let response = client.call(&request, 7).await;
-        assert_eq!(error(response.topics[0].partitions[0].error_code), expected, "{request:?}");
+        assert_eq!(
+            error(response.topics[0].partitions[0].error_code),
+            expected,
+            "{request:?}"
+        );
     }
 }
 
@@ -124,7 +161,11 @@ async fn an_epoch_ends_where_the_next_begins_also_after_a_restart() {
         replica_id: -1,
         topics: vec![OffsetForLeaderTopic {
             topic: "t".into(),
-            partitions: vec![OffsetForLeaderPartition { partition: 0, current_leader_epoch, leader_epoch }],
+            partitions: vec![OffsetForLeaderPartition {
+                partition: 0,
+                current_leader_epoch,
+                leader_epoch,
+            }],
         }],
     };
     for version in versions(ApiKey::OffsetForLeaderEpoch) {
@@ -140,15 +181,28 @@ async fn an_epoch_ends_where_the_next_begins_also_after_a_restart() {
         for (epoch, expected) in cases {
             let response = client.call(&ask(epoch, second), version).await;
             let found = &response.topics[0].partitions[0];
-            assert_eq!((found.error_code, found.leader_epoch, found.end_offset), expected, "epoch {epoch}");
+            assert_eq!(
+                (found.error_code, found.leader_epoch, found.end_offset),
+                expected,
+                "epoch {epoch}"
+            );
         }
         client.produce("t", -1, batch(&["c"])).await;
     }
     let response = client.call(&ask(first, first), 4).await;
-    assert_eq!(error(response.topics[0].partitions[0].error_code), ErrorCode::FencedLeaderEpoch);
-    let replica = OffsetForLeaderEpochRequest { replica_id: 1, ..ask(first, second) };
+    assert_eq!(
+        error(response.topics[0].partitions[0].error_code),
+        ErrorCode::FencedLeaderEpoch
+    );
+    let replica = OffsetForLeaderEpochRequest {
+        replica_id: 1,
+        ..ask(first, second)
+    };
     let response = client.call(&replica, 4).await;
-    assert_eq!(error(response.topics[0].partitions[0].error_code), ErrorCode::ClusterAuthorizationFailed);
+    assert_eq!(
+        error(response.topics[0].partitions[0].error_code),
+        ErrorCode::ClusterAuthorizationFailed
+    );
 }
 
 #[tokio::test]
@@ -158,17 +212,33 @@ async fn producer_ids_are_unique_and_their_retries_harmless() {
     let mut client = server.client().await;
     let mut ids = Vec::new();
     for version in versions(ApiKey::InitProducerId) {
-        let request = InitProducerIdRequest { transactional_id: None, ..Default::default() };
+        let request = InitProducerIdRequest {
+            transactional_id: None,
+            ..Default::default()
+        };
         let response = client.call(&request, version).await;
         assert_eq!((response.error_code, response.producer_epoch), (0, 0));
         ids.push(response.producer_id);
-        let transactional = InitProducerIdRequest { transactional_id: Some("x".into()), ..request };
+        let transactional = InitProducerIdRequest {
+            transactional_id: Some("x".into()),
+            ..request
+        };
         let response = client.call(&transactional, version).await;
-        assert_eq!(error(response.error_code), ErrorCode::TransactionalIdAuthorizationFailed);
+        assert_eq!(
+            error(response.error_code),
+            ErrorCode::TransactionalIdAuthorizationFailed
+        );
         assert_eq!(response.producer_id, -1);
     }
-    let half = InitProducerIdRequest { transactional_id: None, producer_id: 5, ..Default::default() };
-    assert_eq!(error(client.call(&half, 4).await.error_code), ErrorCode::InvalidRequest);
+    let half = InitProducerIdRequest {
+        transactional_id: None,
+        producer_id: 5,
+        ..Default::default()
+    };
+    assert_eq!(
+        error(client.call(&half, 4).await.error_code),
+        ErrorCode::InvalidRequest
+    );
     let id = ids[0];
     ids.dedup();
     assert_eq!(ids.len(), 6);
@@ -178,28 +248,60 @@ async fn producer_ids_are_unique_and_their_retries_harmless() {
         (idempotent_batch(&["a", "b"], id, 0, 0), ErrorCode::None, 0),
         (idempotent_batch(&["a", "b"], id, 0, 0), ErrorCode::None, 0),
         (idempotent_batch(&["c"], id, 0, 2), ErrorCode::None, 2),
-        (idempotent_batch(&["e"], id, 0, 4), ErrorCode::OutOfOrderSequenceNumber, -1),
+        (
+            idempotent_batch(&["e"], id, 0, 4),
+            ErrorCode::OutOfOrderSequenceNumber,
+            -1,
+        ),
         (idempotent_batch(&["d"], id, 1, 0), ErrorCode::None, 3),
-        (idempotent_batch(&["x"], id, 0, 3), ErrorCode::InvalidProducerEpoch, -1),
+        (
+            idempotent_batch(&["x"], id, 0, 3),
+            ErrorCode::InvalidProducerEpoch,
+            -1,
+        ),
     ];
     for (batch, expected, offset) in script {
         let response = client.produce("t", -1, batch).await;
         let partition = &response.responses[0].partition_responses[0];
-        assert_eq!((error(partition.error_code), partition.base_offset), (expected, offset));
+        assert_eq!(
+            (error(partition.error_code), partition.base_offset),
+            (expected, offset)
+        );
     }
     assert_eq!(values(&client.fetch("t", 0).await).len(), 4);
 
     let describe = |topic: &'static str, indexes: &[i32]| DescribeProducersRequest {
-        topics: vec![TopicRequest { name: topic.into(), partition_indexes: indexes.to_vec() }],
+        topics: vec![TopicRequest {
+            name: topic.into(),
+            partition_indexes: indexes.to_vec(),
+        }],
     };
     let response = client.call(&describe("t", &[0, 1]), 0).await;
-    let [known, unknown] = response.topics[0].partitions.as_slice() else { panic!("{response:?}") };
+    let [known, unknown] = response.topics[0].partitions.as_slice() else {
+        panic!("{response:?}")
+    };
     let producer = &known.active_producers[0];
-    assert_eq!((producer.producer_id, producer.producer_epoch, producer.last_sequence), (id, 1, 0));
-    assert_eq!((producer.last_timestamp, producer.current_txn_start_offset), (1_000, -1));
-    assert_eq!(error(unknown.error_code), ErrorCode::UnknownTopicOrPartition);
+    assert_eq!(
+        (
+            producer.producer_id,
+            producer.producer_epoch,
+            producer.last_sequence
+        ),
+        (id, 1, 0)
+    );
+    assert_eq!(
+        (producer.last_timestamp, producer.current_txn_start_offset),
+        (1_000, -1)
+    );
+    assert_eq!(
+        error(unknown.error_code),
+        ErrorCode::UnknownTopicOrPartition
+    );
     let response = client.call(&describe("a/b", &[0]), 0).await;
-    assert_eq!(error(response.topics[0].partitions[0].error_code), ErrorCode::InvalidTopicException);
+    assert_eq!(
+        error(response.topics[0].partitions[0].error_code),
+        ErrorCode::InvalidTopicException
+    );
 }
 
 #[tokio::test]
@@ -225,25 +327,52 @@ async fn one_broker_needs_no_election_no_reassignment_and_is_its_own_quorum() {
             .collect();
         let unknown = ErrorCode::UnknownTopicOrPartition;
         assert_eq!(outcome, [ErrorCode::ElectionNotNeeded, unknown, unknown]);
-        let all = ElectLeadersRequest { topic_partitions: None, ..Default::default() };
-        assert!(client.call(&all, version).await.replica_election_results.is_empty());
+        let all = ElectLeadersRequest {
+            topic_partitions: None,
+            ..Default::default()
+        };
+        assert!(
+            client
+                .call(&all, version)
+                .await
+                .replica_election_results
+                .is_empty()
+        );
     }
-    let response = client.call(&ListPartitionReassignmentsRequest::default(), 0).await;
+    let response = client
+        .call(&ListPartitionReassignmentsRequest::default(), 0)
+        .await;
     assert_eq!((response.error_code, response.topics.len()), (0, 0));
 
     let quorum = |topic: &'static str| DescribeQuorumRequest {
-        topics: vec![TopicData { topic_name: topic.into(), partitions: vec![PartitionData { partition_index: 0 }] }],
+        topics: vec![TopicData {
+            topic_name: topic.into(),
+            partitions: vec![PartitionData { partition_index: 0 }],
+        }],
     };
     for version in versions(ApiKey::DescribeQuorum) {
         let response = client.call(&quorum("__cluster_metadata"), version).await;
         let partition = &response.topics[0].partitions[0];
-        assert_eq!((response.error_code, partition.error_code, partition.leader_id), (0, 0, NODE_ID));
+        assert_eq!(
+            (
+                response.error_code,
+                partition.error_code,
+                partition.leader_id
+            ),
+            (0, 0, NODE_ID)
+        );
         assert_eq!(partition.current_voters.len(), 1);
         assert!(partition.high_watermark > 0, "the topic's record is there");
-        assert_eq!(partition.current_voters[0].log_end_offset, partition.high_watermark);
+        assert_eq!(
+            partition.current_voters[0].log_end_offset,
+            partition.high_watermark
+        );
         assert_eq!(response.nodes.len(), usize::from(version >= 2));
         let response = client.call(&quorum("t"), version).await;
         let partition = &response.topics[0].partitions[0];
-        assert_eq!(error(partition.error_code), ErrorCode::UnknownTopicOrPartition);
+        assert_eq!(
+            error(partition.error_code),
+            ErrorCode::UnknownTopicOrPartition
+        );
     }
 }

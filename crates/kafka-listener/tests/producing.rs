@@ -3,25 +3,36 @@
 mod common;
 
 use common::*;
+use fanlog_model::TimestampMs;
 use fanlog_protocol::ErrorCode;
 use fanlog_protocol::messages::create_topics_request::{CreatableTopic, CreatableTopicConfig};
 use fanlog_protocol::messages::produce_response::PartitionProduceResponse;
 use fanlog_protocol::messages::{CreateTopicsRequest, MetadataRequest, ProduceRequest};
 use fanlog_protocol::records::{BatchBuilder, Compression, NewRecord};
-use fanlog_model::TimestampMs;
 
-async fn produced(client: &mut Client, request: &ProduceRequest<'static>) -> PartitionProduceResponse<'static> {
+async fn produced(
+    client: &mut Client,
+    request: &ProduceRequest<'static>,
+) -> PartitionProduceResponse<'static> {
     let mut response = client.call(request, 12).await;
     response.responses.remove(0).partition_responses.remove(0)
 }
 
-async fn topic_with(client: &mut Client, name: &'static str, setting: &'static str, value: &'static str) {
+async fn topic_with(
+    client: &mut Client,
+    name: &'static str,
+    setting: &'static str,
+    value: &'static str,
+) {
     let request = CreateTopicsRequest {
         topics: vec![CreatableTopic {
             name: name.into(),
             num_partitions: 1,
             replication_factor: 1,
-            configs: vec![CreatableTopicConfig { name: setting.into(), value: Some(value.into()) }],
+            configs: vec![CreatableTopicConfig {
+                name: setting.into(),
+                value: Some(value.into()),
+            }],
             ..Default::default()
         }],
         ..Default::default()
@@ -53,26 +64,56 @@ async fn a_batch_that_is_refused_says_why() {
     );
     let future = batch_at(&["a"], 9_000_000_000_000);
     let cases = [
-        (produce("t", 0, 2, batch(&["a"])), ErrorCode::InvalidRequiredAcks),
-        (produce("t", 1, -1, batch(&["a"])), ErrorCode::UnknownTopicOrPartition),
-        (produce("none", 0, -1, batch(&["a"])), ErrorCode::UnknownTopicOrPartition),
-        (produce("a/b", 0, -1, batch(&["a"])), ErrorCode::InvalidTopicException),
+        (
+            produce("t", 0, 2, batch(&["a"])),
+            ErrorCode::InvalidRequiredAcks,
+        ),
+        (
+            produce("t", 1, -1, batch(&["a"])),
+            ErrorCode::UnknownTopicOrPartition,
+        ),
+        (
+            produce("none", 0, -1, batch(&["a"])),
+            ErrorCode::UnknownTopicOrPartition,
+        ),
+        (
+            produce("a/b", 0, -1, batch(&["a"])),
+            ErrorCode::InvalidTopicException,
+        ),
         (produce("t", 0, -1, corrupt), ErrorCode::CorruptMessage),
         (produce("t", 0, -1, old), ErrorCode::InvalidRecord),
         (produce("t", 0, -1, two), ErrorCode::InvalidRecord),
         (produce("t", 0, -1, Vec::new()), ErrorCode::InvalidRecord),
-        (produce("t", 0, -1, in_transaction), ErrorCode::TransactionalIdAuthorizationFailed),
+        (
+            produce("t", 0, -1, in_transaction),
+            ErrorCode::TransactionalIdAuthorizationFailed,
+        ),
         (produce("t", 0, -1, future), ErrorCode::InvalidTimestamp),
-        (produce("small", 0, -1, batch(&["long enough to be more than one hundred bytes"])), ErrorCode::MessageTooLarge),
+        (
+            produce(
+                "small",
+                0,
+                -1,
+                batch(&["long enough to be more than one hundred bytes"]),
+            ),
+            ErrorCode::MessageTooLarge,
+        ),
         (transactional, ErrorCode::TransactionalIdAuthorizationFailed),
     ];
     for (request, expected) in cases {
         let partition = produced(&mut client, &request).await;
         assert_eq!(error(partition.error_code), expected, "{request:?}");
-        assert_eq!((partition.base_offset, partition.log_append_time_ms), (-1, -1));
+        assert_eq!(
+            (partition.base_offset, partition.log_append_time_ms),
+            (-1, -1)
+        );
     }
     let fine = produced(&mut client, &produce("t", 0, -1, batch(&["a"]))).await;
-    assert_eq!((fine.error_code, fine.base_offset), (0, 0), "nothing of what was refused is there");
+    assert_eq!(
+        (fine.error_code, fine.base_offset),
+        (0, 0),
+        "nothing of what was refused is there"
+    );
 }
 
 #[tokio::test]
@@ -82,12 +123,25 @@ async fn records_at_fault_are_named() {
     topic_with(&mut client, "compacted", "cleanup.policy", "compact").await;
     let mut builder = BatchBuilder::new(Compression::None);
     for key in [Some(&b"k"[..]), None, Some(b"k"), None] {
-        let record = NewRecord { timestamp: TimestampMs(1), key, value: Some(b"v"), headers: &[] };
+        let record = NewRecord {
+            timestamp: TimestampMs(1),
+            key,
+            value: Some(b"v"),
+            headers: &[],
+        };
         builder.push(&record).unwrap();
     }
-    let partition = produced(&mut client, &produce("compacted", 0, -1, builder.build().unwrap())).await;
+    let partition = produced(
+        &mut client,
+        &produce("compacted", 0, -1, builder.build().unwrap()),
+    )
+    .await;
     assert_eq!(error(partition.error_code), ErrorCode::InvalidRecord);
-    let named: Vec<_> = partition.record_errors.iter().map(|record| record.batch_index).collect();
+    let named: Vec<_> = partition
+        .record_errors
+        .iter()
+        .map(|record| record.batch_index)
+        .collect();
     assert_eq!(named, [1, 3]);
     assert!(partition.error_message.is_some());
 }
@@ -97,16 +151,29 @@ async fn internal_topics_are_not_for_clients() {
     let server = Server::start().await;
     let mut client = server.client().await;
     let asked = MetadataRequest {
-        topics: Some(vec![fanlog_protocol::messages::metadata_request::MetadataRequestTopic {
-            name: Some("__consumer_offsets".into()),
-            ..Default::default()
-        }]),
+        topics: Some(vec![
+            fanlog_protocol::messages::metadata_request::MetadataRequestTopic {
+                name: Some("__consumer_offsets".into()),
+                ..Default::default()
+            },
+        ]),
         ..Default::default()
     };
     assert_eq!(client.call(&asked, 12).await.topics[0].error_code, 0);
-    let partition = produced(&mut client, &produce("__consumer_offsets", 0, -1, batch(&["a"]))).await;
-    assert_eq!(error(partition.error_code), ErrorCode::InvalidTopicException);
-    let hidden = produced(&mut client, &produce("__fanlog_catalog", 0, -1, batch(&["a"]))).await;
+    let partition = produced(
+        &mut client,
+        &produce("__consumer_offsets", 0, -1, batch(&["a"])),
+    )
+    .await;
+    assert_eq!(
+        error(partition.error_code),
+        ErrorCode::InvalidTopicException
+    );
+    let hidden = produced(
+        &mut client,
+        &produce("__fanlog_catalog", 0, -1, batch(&["a"])),
+    )
+    .await;
     assert_eq!(error(hidden.error_code), ErrorCode::UnknownTopicOrPartition);
 }
 
@@ -114,8 +181,17 @@ async fn internal_topics_are_not_for_clients() {
 async fn log_append_time_is_answered_and_stored() {
     let server = Server::start().await;
     let mut client = server.client().await;
-    topic_with(&mut client, "stamped", "message.timestamp.type", "LogAppendTime").await;
+    topic_with(
+        &mut client,
+        "stamped",
+        "message.timestamp.type",
+        "LogAppendTime",
+    )
+    .await;
     let partition = produced(&mut client, &produce("stamped", 0, -1, batch(&["a"]))).await;
-    assert!(partition.log_append_time_ms > 1_000_000, "the broker's clock, not the producer's 1000");
+    assert!(
+        partition.log_append_time_ms > 1_000_000,
+        "the broker's clock, not the producer's 1000"
+    );
     assert_eq!(values(&client.fetch("stamped", 0).await).len(), 1);
 }

@@ -1,4 +1,5 @@
 //! Settings: described and altered, in every version.
+#![allow(clippy::unwrap_used, reason = "the lint does not know that this is a test")]
 
 mod common;
 
@@ -8,7 +9,9 @@ use fanlog_protocol::messages::alter_configs_request::{
 };
 use fanlog_protocol::messages::describe_configs_request::DescribeConfigsResource;
 use fanlog_protocol::messages::describe_configs_response::DescribeConfigsResourceResult;
-use fanlog_protocol::messages::incremental_alter_configs_request::{AlterConfigsResource, AlterableConfig};
+use fanlog_protocol::messages::incremental_alter_configs_request::{
+    AlterConfigsResource, AlterableConfig,
+};
 use fanlog_protocol::messages::{
     AlterConfigsRequest, DescribeConfigsRequest, IncrementalAlterConfigsRequest,
 };
@@ -27,7 +30,13 @@ const SUBTRACT: i8 = 3;
 
 type Described = Result<Vec<DescribeConfigsResourceResult<'static>>, ErrorCode>;
 
-async fn describe(client: &mut Client, kind: i8, name: &'static str, keys: &[&'static str], version: i16) -> Described {
+async fn describe(
+    client: &mut Client,
+    kind: i8,
+    name: &'static str,
+    keys: &[&'static str],
+    version: i16,
+) -> Described {
     let keys: Vec<_> = keys.iter().map(|key| (*key).into()).collect();
     let request = DescribeConfigsRequest {
         resources: vec![DescribeConfigsResource {
@@ -40,7 +49,10 @@ async fn describe(client: &mut Client, kind: i8, name: &'static str, keys: &[&'s
     };
     let mut response = client.call(&request, version).await;
     let result = response.results.remove(0);
-    assert_eq!((result.resource_type, result.resource_name.as_ref()), (kind, name));
+    assert_eq!(
+        (result.resource_type, result.resource_name.as_ref()),
+        (kind, name)
+    );
     match error(result.error_code) {
         ErrorCode::None => Ok(result.configs),
         error => {
@@ -52,7 +64,10 @@ async fn describe(client: &mut Client, kind: i8, name: &'static str, keys: &[&'s
 
 async fn value(client: &mut Client, topic: &'static str, key: &'static str) -> (String, i8) {
     let described = describe(client, TOPIC, topic, &[key], 4).await.unwrap();
-    (described[0].value.as_deref().unwrap().to_owned(), described[0].config_source)
+    (
+        described[0].value.as_deref().unwrap().to_owned(),
+        described[0].config_source,
+    )
 }
 
 #[tokio::test]
@@ -61,20 +76,50 @@ async fn every_setting_of_topic_and_broker_is_described_in_every_version() {
     server.topic("t", 1).await;
     let mut client = server.client().await;
     for version in versions(ApiKey::DescribeConfigs) {
-        let topic = describe(&mut client, TOPIC, "t", &[], version).await.unwrap();
-        let policy = topic.iter().find(|config| config.name == "cleanup.policy").unwrap();
-        assert_eq!((policy.value.as_deref(), policy.config_source), (Some("delete"), 5));
+        let topic = describe(&mut client, TOPIC, "t", &[], version)
+            .await
+            .unwrap();
+        let policy = topic
+            .iter()
+            .find(|config| config.name == "cleanup.policy")
+            .unwrap();
+        assert_eq!(
+            (policy.value.as_deref(), policy.config_source),
+            (Some("delete"), 5)
+        );
         assert_eq!(policy.config_type, if version >= 3 { 7 } else { 0 });
-        assert_eq!(policy.documentation.as_ref().is_some_and(|doc| !doc.is_empty()), version >= 3);
+        assert_eq!(
+            policy
+                .documentation
+                .as_ref()
+                .is_some_and(|doc| !doc.is_empty()),
+            version >= 3
+        );
         assert_eq!(policy.synonyms[0].name, "log.cleanup.policy");
-        let retention = topic.iter().find(|config| config.name == "retention.ms").unwrap();
+        let retention = topic
+            .iter()
+            .find(|config| config.name == "retention.ms")
+            .unwrap();
         assert_eq!(retention.value.as_deref(), Some("18000000"));
 
-        let broker = describe(&mut client, BROKER, "7", &[], version).await.unwrap();
+        let broker = describe(&mut client, BROKER, "7", &[], version)
+            .await
+            .unwrap();
         assert!(broker.len() > 150, "{} settings", broker.len());
-        let hours = broker.iter().find(|config| config.name == "log.retention.hours").unwrap();
-        assert_eq!((hours.value.as_deref(), hours.config_source, hours.read_only), (Some("5"), 4, true));
-        assert!(broker.iter().filter(|config| config.is_sensitive).all(|config| config.value.is_none()));
+        let hours = broker
+            .iter()
+            .find(|config| config.name == "log.retention.hours")
+            .unwrap();
+        assert_eq!(
+            (hours.value.as_deref(), hours.config_source, hours.read_only),
+            (Some("5"), 4, true)
+        );
+        assert!(
+            broker
+                .iter()
+                .filter(|config| config.is_sensitive)
+                .all(|config| config.value.is_none())
+        );
     }
 }
 
@@ -98,19 +143,28 @@ async fn resources_without_settings_are_empty_and_unknown_ones_refused() {
         (3, "x", Err(ErrorCode::InvalidRequest)),
     ];
     for (kind, name, expected) in cases {
-        let found = describe(&mut client, kind, name, &[], 4).await.map(|configs| configs.len());
+        let found = describe(&mut client, kind, name, &[], 4)
+            .await
+            .map(|configs| configs.len());
         assert_eq!(found, expected, "kind {kind} '{name}'");
     }
-    let some = describe(&mut client, TOPIC, "t", &["retention.ms", "no.such"], 4).await.unwrap();
+    let some = describe(&mut client, TOPIC, "t", &["retention.ms", "no.such"], 4)
+        .await
+        .unwrap();
     assert_eq!(some.len(), 1, "unknown names are left out");
 }
 
-fn alter(kind: i8, name: &'static str, changes: &[(&'static str, i8, Option<&'static str>)]) -> IncrementalAlterConfigsRequest<'static> {
-    let change = |(name, operation, value): &(&'static str, i8, Option<&'static str>)| AlterableConfig {
-        name: (*name).into(),
-        config_operation: *operation,
-        value: value.map(Into::into),
-    };
+fn alter(
+    kind: i8,
+    name: &'static str,
+    changes: &[(&'static str, i8, Option<&'static str>)],
+) -> IncrementalAlterConfigsRequest<'static> {
+    let change =
+        |(name, operation, value): &(&'static str, i8, Option<&'static str>)| AlterableConfig {
+            name: (*name).into(),
+            config_operation: *operation,
+            value: value.map(Into::into),
+        };
     IncrementalAlterConfigsRequest {
         resources: vec![AlterConfigsResource {
             resource_type: kind,
@@ -129,35 +183,81 @@ async fn settings_are_set_deleted_appended_and_subtracted() {
     for version in versions(ApiKey::IncrementalAlterConfigs) {
         let mut change = async |changes: &[_], expected| {
             let response = client.call(&alter(TOPIC, "t", changes), version).await;
-            assert_eq!(error(response.responses[0].error_code), expected, "{changes:?}");
+            assert_eq!(
+                error(response.responses[0].error_code),
+                expected,
+                "{changes:?}"
+            );
         };
-        change(&[("retention.ms", SET, Some("1000")), ("cleanup.policy", APPEND, Some("compact"))], ErrorCode::None).await;
+        change(
+            &[
+                ("retention.ms", SET, Some("1000")),
+                ("cleanup.policy", APPEND, Some("compact")),
+            ],
+            ErrorCode::None,
+        )
+        .await;
         change(&[("retention.ms", SET, None)], ErrorCode::InvalidRequest).await;
         change(&[("retention.ms", 9, Some("1"))], ErrorCode::InvalidRequest).await;
-        change(&[("retention.ms", APPEND, Some("1"))], ErrorCode::InvalidConfig).await;
-        change(&[("retention.ms", SET, Some("2000")), ("no.such", SET, Some("1"))], ErrorCode::InvalidConfig).await;
+        change(
+            &[("retention.ms", APPEND, Some("1"))],
+            ErrorCode::InvalidConfig,
+        )
+        .await;
+        change(
+            &[
+                ("retention.ms", SET, Some("2000")),
+                ("no.such", SET, Some("1")),
+            ],
+            ErrorCode::InvalidConfig,
+        )
+        .await;
         let mut twice = alter(TOPIC, "t", &[]);
         twice.resources.extend(twice.resources.clone());
         let response = client.call(&twice, version).await;
-        assert_eq!(error(response.responses[0].error_code), ErrorCode::InvalidRequest);
-        assert_eq!(value(&mut client, "t", "retention.ms").await, ("1000".to_owned(), 1));
-        assert_eq!(value(&mut client, "t", "cleanup.policy").await, ("delete,compact".to_owned(), 1));
+        assert_eq!(
+            error(response.responses[0].error_code),
+            ErrorCode::InvalidRequest
+        );
+        assert_eq!(
+            value(&mut client, "t", "retention.ms").await,
+            ("1000".to_owned(), 1)
+        );
+        assert_eq!(
+            value(&mut client, "t", "cleanup.policy").await,
+            ("delete,compact".to_owned(), 1)
+        );
         let mut only = alter(TOPIC, "t", &[("retention.ms", SET, Some("3000"))]);
         only.validate_only = true;
         assert_eq!(client.call(&only, version).await.responses[0].error_code, 0);
         assert_eq!(value(&mut client, "t", "retention.ms").await.0, "1000");
-        let back = [("retention.ms", DELETE, None), ("cleanup.policy", SUBTRACT, Some("compact"))];
+        let back = [
+            ("retention.ms", DELETE, None),
+            ("cleanup.policy", SUBTRACT, Some("compact")),
+        ];
         let response = client.call(&alter(TOPIC, "t", &back), version).await;
         assert_eq!(response.responses[0].error_code, 0);
-        assert_eq!(value(&mut client, "t", "retention.ms").await, ("604800000".to_owned(), 5));
-        assert_eq!(value(&mut client, "t", "cleanup.policy").await, ("delete".to_owned(), 1));
+        assert_eq!(
+            value(&mut client, "t", "retention.ms").await,
+            ("604800000".to_owned(), 5)
+        );
+        assert_eq!(
+            value(&mut client, "t", "cleanup.policy").await,
+            ("delete".to_owned(), 1)
+        );
     }
     let cases = [
-        (alter(TOPIC, "none", &[]), ErrorCode::UnknownTopicOrPartition),
+        (
+            alter(TOPIC, "none", &[]),
+            ErrorCode::UnknownTopicOrPartition,
+        ),
         (alter(BROKER, "8", &[]), ErrorCode::InvalidRequest),
         (alter(GROUP, "g", &[]), ErrorCode::InvalidRequest),
         (alter(BROKER_LOGGER, "7", &[]), ErrorCode::InvalidRequest),
-        (alter(BROKER, "7", &[("log.dirs", SET, Some("/x"))]), ErrorCode::InvalidConfig),
+        (
+            alter(BROKER, "7", &[("log.dirs", SET, Some("/x"))]),
+            ErrorCode::InvalidConfig,
+        ),
     ];
     for (request, expected) in cases {
         let response = client.call(&request, 1).await;
@@ -172,12 +272,24 @@ async fn brokers_are_altered_one_or_all_and_topics_follow() {
     server.topic("t", 1).await;
     let mut client = server.client().await;
     let change = |broker, value| alter(BROKER, broker, &[("log.retention.ms", SET, Some(value))]);
-    assert_eq!(client.call(&change("", "5000"), 1).await.responses[0].error_code, 0);
-    assert_eq!(value(&mut client, "t", "retention.ms").await, ("5000".to_owned(), 3));
+    assert_eq!(
+        client.call(&change("", "5000"), 1).await.responses[0].error_code,
+        0
+    );
+    assert_eq!(
+        value(&mut client, "t", "retention.ms").await,
+        ("5000".to_owned(), 3)
+    );
     let all = describe(&mut client, BROKER, "", &[], 4).await.unwrap();
     assert_eq!((all.len(), all[0].value.as_deref()), (1, Some("5000")));
-    assert_eq!(client.call(&change("7", "6000"), 1).await.responses[0].error_code, 0);
-    assert_eq!(value(&mut client, "t", "retention.ms").await, ("6000".to_owned(), 2));
+    assert_eq!(
+        client.call(&change("7", "6000"), 1).await.responses[0].error_code,
+        0
+    );
+    assert_eq!(
+        value(&mut client, "t", "retention.ms").await,
+        ("6000".to_owned(), 2)
+    );
 }
 
 #[tokio::test]
@@ -191,19 +303,34 @@ async fn alter_configs_replaces_all_settings() {
             resource_name: "t".into(),
             configs: configs
                 .iter()
-                .map(|(name, value)| ReplacedConfig { name: (*name).into(), value: value.map(Into::into) })
+                .map(|(name, value)| ReplacedConfig {
+                    name: (*name).into(),
+                    value: value.map(Into::into),
+                })
                 .collect(),
         }],
         validate_only: false,
     };
     for version in versions(ApiKey::AlterConfigs) {
-        let first = client.call(&replace(&[("retention.ms", Some("1000"))]), version).await;
+        let first = client
+            .call(&replace(&[("retention.ms", Some("1000"))]), version)
+            .await;
         assert_eq!(first.responses[0].error_code, 0);
-        let second = client.call(&replace(&[("segment.bytes", Some("2097152"))]), version).await;
+        let second = client
+            .call(&replace(&[("segment.bytes", Some("2097152"))]), version)
+            .await;
         assert_eq!(second.responses[0].error_code, 0);
-        assert_eq!(value(&mut client, "t", "retention.ms").await, ("604800000".to_owned(), 5));
-        assert_eq!(value(&mut client, "t", "segment.bytes").await, ("2097152".to_owned(), 1));
-        let bad = client.call(&replace(&[("segment.bytes", Some("-"))]), version).await;
+        assert_eq!(
+            value(&mut client, "t", "retention.ms").await,
+            ("604800000".to_owned(), 5)
+        );
+        assert_eq!(
+            value(&mut client, "t", "segment.bytes").await,
+            ("2097152".to_owned(), 1)
+        );
+        let bad = client
+            .call(&replace(&[("segment.bytes", Some("-"))]), version)
+            .await;
         assert_eq!(error(bad.responses[0].error_code), ErrorCode::InvalidConfig);
     }
 }

@@ -21,18 +21,27 @@ pub(crate) async fn handle(
     _version: i16,
 ) -> AlterConfigsResponse<'static> {
     let replacements = request.resources.iter().map(replacement).collect();
-    let altered = context.broker().alter_configs(replacements, request.validate_only).await;
+    let altered = context
+        .broker()
+        .alter_configs(replacements, request.validate_only)
+        .await;
     let outcomes = errors::of_altered(altered, request.resources.len());
-    let response = |(resource, (error_code, message)): (&AlterConfigsResource<'_>, (i16, Option<String>))| {
-        AlterConfigsResourceResponse {
-            error_code,
-            error_message: message.map(Cow::Owned),
-            resource_type: resource.resource_type,
-            resource_name: Cow::Owned(resource.resource_name.to_string()),
-        }
-    };
+    let response =
+        |(resource, (error_code, message)): (&AlterConfigsResource<'_>, (i16, Option<String>))| {
+            AlterConfigsResourceResponse {
+                error_code,
+                error_message: message.map(Cow::Owned),
+                resource_type: resource.resource_type,
+                resource_name: Cow::Owned(resource.resource_name.to_string()),
+            }
+        };
     AlterConfigsResponse {
-        responses: request.resources.iter().zip(outcomes).map(response).collect(),
+        responses: request
+            .resources
+            .iter()
+            .zip(outcomes)
+            .map(response)
+            .collect(),
         ..Default::default()
     }
 }

@@ -43,11 +43,16 @@ pub(crate) fn unsupported_version(line: RequestLine) -> Answer {
         api_keys: vec![entry(ApiKey::ApiVersions)],
         ..Default::default()
     };
-    dispatch::reply(RequestLine { version: 0, ..line }, |out| response.encode(out, 0))
+    dispatch::reply(RequestLine { version: 0, ..line }, |out| {
+        response.encode(out, 0)
+    })
 }
 
 fn refused(error: ErrorCode) -> ApiVersionsResponse<'static> {
-    ApiVersionsResponse { error_code: error.code(), ..Default::default() }
+    ApiVersionsResponse {
+        error_code: error.code(),
+        ..Default::default()
+    }
 }
 
 fn entry(api: ApiKey) -> ApiVersion {
@@ -68,7 +73,10 @@ fn is_software_text(text: &str) -> bool {
 
 fn is_meant_for_us(context: &ConnectionContext, request: &ApiVersionsRequest<'_>) -> bool {
     let broker = context.broker();
-    let is_our_cluster = request.cluster_id.as_ref().is_none_or(|id| id == broker.cluster_id());
+    let is_our_cluster = request
+        .cluster_id
+        .as_ref()
+        .is_none_or(|id| id == broker.cluster_id());
     is_our_cluster && (request.node_id < 0 || request.node_id == broker.node_id().0)
 }
 

@@ -21,12 +21,19 @@ pub(crate) async fn handle(
 ) -> CreatePartitionsResponse<'static> {
     let names = request.topics.iter().map(|topic| topic.name.to_string());
     let growth = request.topics.iter().map(growth).collect();
-    let outcomes = match context.broker().create_partitions(growth, request.validate_only).await {
+    let outcomes = match context
+        .broker()
+        .create_partitions(growth, request.validate_only)
+        .await
+    {
         Ok(outcomes) => outcomes,
         Err(error) => {
             let code = errors::of_catalog(&error);
             let results = names.map(|name| result(name, code, Some(error.to_string())));
-            return CreatePartitionsResponse { results: results.collect(), ..Default::default() };
+            return CreatePartitionsResponse {
+                results: results.collect(),
+                ..Default::default()
+            };
         }
     };
     let mut refused_twice = HashSet::new();
@@ -36,11 +43,18 @@ pub(crate) async fn handle(
             Ok(_) => results.push(result(name, ErrorCode::None, None)),
             Err(CreatePartitionsError::Repeated { .. }) if !refused_twice.insert(name.clone()) => {}
             Err(error) => {
-                results.push(result(name, errors::of_create_partitions(&error), Some(error.to_string())));
+                results.push(result(
+                    name,
+                    errors::of_create_partitions(&error),
+                    Some(error.to_string()),
+                ));
             }
         }
     }
-    CreatePartitionsResponse { results, ..Default::default() }
+    CreatePartitionsResponse {
+        results,
+        ..Default::default()
+    }
 }
 
 fn growth(topic: &CreatePartitionsTopic<'_>) -> PartitionGrowth {
@@ -52,7 +66,11 @@ fn growth(topic: &CreatePartitionsTopic<'_>) -> PartitionGrowth {
     }
 }
 
-fn result(name: String, code: ErrorCode, message: Option<String>) -> CreatePartitionsTopicResult<'static> {
+fn result(
+    name: String,
+    code: ErrorCode,
+    message: Option<String>,
+) -> CreatePartitionsTopicResult<'static> {
     CreatePartitionsTopicResult {
         name: Cow::Owned(name),
         error_code: code.code(),

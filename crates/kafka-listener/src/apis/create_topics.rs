@@ -12,7 +12,9 @@ use crate::errors;
 use fanlog_coordinators::catalog::{CreateTopicError, CreatedTopic, NewTopic};
 use fanlog_model::TopicId;
 use fanlog_protocol::messages::create_topics_request::CreatableTopic;
-use fanlog_protocol::messages::create_topics_response::{CreatableTopicConfigs, CreatableTopicResult};
+use fanlog_protocol::messages::create_topics_response::{
+    CreatableTopicConfigs, CreatableTopicResult,
+};
 use fanlog_protocol::messages::{CreateTopicsRequest, CreateTopicsResponse, RequestHeader};
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -23,15 +25,27 @@ pub(crate) async fn handle(
     request: CreateTopicsRequest<'_>,
     _version: i16,
 ) -> CreateTopicsResponse<'static> {
-    let names: Vec<String> = request.topics.iter().map(|topic| topic.name.to_string()).collect();
+    let names: Vec<String> = request
+        .topics
+        .iter()
+        .map(|topic| topic.name.to_string())
+        .collect();
     let wanted = request.topics.iter().map(new_topic).collect();
-    let outcomes = context.broker().create_topics(wanted, request.validate_only).await;
+    let outcomes = context
+        .broker()
+        .create_topics(wanted, request.validate_only)
+        .await;
     let outcomes = match outcomes {
         Ok(outcomes) => outcomes,
         Err(error) => {
             let code = errors::of_catalog(&error).code();
-            let topics = names.into_iter().map(|name| refused(name, code, error.to_string()));
-            return CreateTopicsResponse { topics: topics.collect(), ..Default::default() };
+            let topics = names
+                .into_iter()
+                .map(|name| refused(name, code, error.to_string()));
+            return CreateTopicsResponse {
+                topics: topics.collect(),
+                ..Default::default()
+            };
         }
     };
     let mut refused_twice = HashSet::new();
@@ -41,11 +55,18 @@ pub(crate) async fn handle(
             Ok(created) => topics.push(accepted(context, &created)),
             Err(CreateTopicError::Repeated { .. }) if !refused_twice.insert(name.clone()) => {}
             Err(error) => {
-                topics.push(refused(name, errors::of_create_topic(&error).code(), error.to_string()));
+                topics.push(refused(
+                    name,
+                    errors::of_create_topic(&error).code(),
+                    error.to_string(),
+                ));
             }
         }
     }
-    CreateTopicsResponse { topics, ..Default::default() }
+    CreateTopicsResponse {
+        topics,
+        ..Default::default()
+    }
 }
 
 fn new_topic(topic: &CreatableTopic<'_>) -> NewTopic {
@@ -70,7 +91,9 @@ fn new_topic(topic: &CreatableTopic<'_>) -> NewTopic {
 }
 
 fn accepted(context: &ConnectionContext, created: &CreatedTopic) -> CreatableTopicResult<'static> {
-    let settings = context.broker().describe_topic_overrides(&created.topic.overrides);
+    let settings = context
+        .broker()
+        .describe_topic_overrides(&created.topic.overrides);
     let config = |described: &fanlog_model::settings::Described| CreatableTopicConfigs {
         name: Cow::Borrowed(described.setting.name),
         value: described.value.clone().map(Cow::Owned),

@@ -17,12 +17,22 @@ pub(crate) async fn handle(
 ) -> DeleteGroupsResponse<'static> {
     let mut results = Vec::with_capacity(request.groups_names.len());
     for id in &request.groups_names {
-        let failure = context.broker().groups().delete_group(GroupId::from(id.as_ref())).await.err();
+        let failure = context
+            .broker()
+            .groups()
+            .delete_group(GroupId::from(id.as_ref()))
+            .await
+            .err();
         results.push(DeletableGroupResult {
             group_id: Cow::Owned(id.to_string()),
-            error_code: failure.as_ref().map_or(0, |f| errors::of_group_failure(f).code()),
+            error_code: failure
+                .as_ref()
+                .map_or(0, |f| errors::of_group_failure(f).code()),
             error_message: failure.map(|f| Cow::Owned(f.to_string())),
         });
     }
-    DeleteGroupsResponse { results, ..Default::default() }
+    DeleteGroupsResponse {
+        results,
+        ..Default::default()
+    }
 }

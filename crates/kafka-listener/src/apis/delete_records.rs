@@ -38,9 +38,15 @@ pub(crate) async fn handle(
                 error_code: outcome.err().unwrap_or(ErrorCode::None).code(),
             });
         }
-        topics.push(DeleteRecordsTopicResult { name: Cow::Owned(topic.name.to_string()), partitions });
+        topics.push(DeleteRecordsTopicResult {
+            name: Cow::Owned(topic.name.to_string()),
+            partitions,
+        });
     }
-    DeleteRecordsResponse { topics, ..Default::default() }
+    DeleteRecordsResponse {
+        topics,
+        ..Default::default()
+    }
 }
 
 async fn delete(
@@ -50,7 +56,11 @@ async fn delete(
     before: i64,
 ) -> Result<Offset, ErrorCode> {
     let name = TopicName::new(topic).map_err(|_| ErrorCode::UnknownTopicOrPartition)?;
-    let is_internal = context.broker().topics().by_name(&name).is_some_and(|topic| topic.is_internal);
+    let is_internal = context
+        .broker()
+        .topics()
+        .by_name(&name)
+        .is_some_and(|topic| topic.is_internal);
     if is_internal {
         return Err(ErrorCode::InvalidTopicException);
     }

@@ -38,8 +38,13 @@ pub(crate) async fn handle(
         Ok(outcomes) => outcomes.into_iter(),
         Err(error) => {
             let code = errors::of_catalog(&error);
-            let responses = wanted.iter().map(|topic| refused(topic, code, error.to_string()));
-            return DeleteTopicsResponse { responses: responses.collect(), ..Default::default() };
+            let responses = wanted
+                .iter()
+                .map(|topic| refused(topic, code, error.to_string()));
+            return DeleteTopicsResponse {
+                responses: responses.collect(),
+                ..Default::default()
+            };
         }
     };
     let mut refused_twice = HashSet::new();
@@ -47,18 +52,29 @@ pub(crate) async fn handle(
     for (topic, reference) in wanted.iter().zip(references) {
         let outcome = match reference {
             Err(message) => {
-                responses.push(refused(topic, ErrorCode::InvalidRequest, message.to_owned()));
+                responses.push(refused(
+                    topic,
+                    ErrorCode::InvalidRequest,
+                    message.to_owned(),
+                ));
                 continue;
             }
-            Ok(_) => outcomes.next().expect("the catalog answers every topic that it was given"),
+            Ok(_) => outcomes
+                .next()
+                .expect("the catalog answers every topic that it was given"),
         };
         match outcome {
             Ok(deleted) => responses.push(accepted(&deleted)),
             Err(DeleteTopicError::Repeated { .. }) if !refused_twice.insert(topic.clone()) => {}
-            Err(error) => responses.push(refused(topic, code_of(&error, version), error.to_string())),
+            Err(error) => {
+                responses.push(refused(topic, code_of(&error, version), error.to_string()))
+            }
         }
     }
-    DeleteTopicsResponse { responses, ..Default::default() }
+    DeleteTopicsResponse {
+        responses,
+        ..Default::default()
+    }
 }
 
 fn wanted(request: &DeleteTopicsRequest<'_>, version: i16) -> Vec<Wanted> {
@@ -87,7 +103,9 @@ fn reference(wanted: &Wanted) -> Result<TopicRef, &'static str> {
 
 fn code_of(error: &DeleteTopicError, version: i16) -> ErrorCode {
     match errors::of_delete_topic(error) {
-        ErrorCode::TopicDeletionDisabled if version < DISABLED_HAS_A_CODE_SINCE => ErrorCode::InvalidRequest,
+        ErrorCode::TopicDeletionDisabled if version < DISABLED_HAS_A_CODE_SINCE => {
+            ErrorCode::InvalidRequest
+        }
         code => code,
     }
 }

@@ -21,10 +21,16 @@ pub(crate) async fn handle(
     match request.endpoint_type {
         ENDPOINT_BROKERS => {}
         ENDPOINT_CONTROLLERS => {
-            return refused(ErrorCode::MismatchedEndpointType, "this endpoint is a broker's, not a controller's".into());
+            return refused(
+                ErrorCode::MismatchedEndpointType,
+                "this endpoint is a broker's, not a controller's".into(),
+            );
         }
         other => {
-            return refused(ErrorCode::UnsupportedEndpointType, format!("there are no endpoints of type {other}"));
+            return refused(
+                ErrorCode::UnsupportedEndpointType,
+                format!("there are no endpoints of type {other}"),
+            );
         }
     }
     let (host, port) = context.advertised();

@@ -41,7 +41,10 @@ pub(crate) async fn handle(
             configs: settings.into_iter().map(entry).collect(),
         }
     };
-    DescribeConfigsResponse { results: request.resources.iter().map(result).collect(), ..Default::default() }
+    DescribeConfigsResponse {
+        results: request.resources.iter().map(result).collect(),
+        ..Default::default()
+    }
 }
 
 fn describe(
@@ -63,7 +66,9 @@ fn describe(
                 .describe_topic_configs(&topic, wanted)
                 .map_err(|error| (errors::of_lookup(&error), error.to_string()))
         }
-        ResourceKind::Broker if name.is_empty() => Ok(broker.describe_broker_default_configs(wanted)),
+        ResourceKind::Broker if name.is_empty() => {
+            Ok(broker.describe_broker_default_configs(wanted))
+        }
         ResourceKind::Broker => {
             check_is_this_broker(context, name)?;
             Ok(broker.describe_broker_configs(wanted))
@@ -89,13 +94,23 @@ fn check_is_this_broker(context: &ConnectionContext, name: &str) -> Result<(), R
     if name.parse() == Ok(node_id) {
         return Ok(());
     }
-    Err((ErrorCode::InvalidRequest, format!("there is no broker '{name}'; this is broker {node_id}")))
+    Err((
+        ErrorCode::InvalidRequest,
+        format!("there is no broker '{name}'; this is broker {node_id}"),
+    ))
 }
 
 /// The codec leaves out what a version lacks.
-fn entry(described: Described, request: &DescribeConfigsRequest<'_>) -> DescribeConfigsResourceResult<'static> {
+fn entry(
+    described: Described,
+    request: &DescribeConfigsRequest<'_>,
+) -> DescribeConfigsResourceResult<'static> {
     let setting = described.setting;
-    let synonyms = if request.include_synonyms { described.synonyms.as_slice() } else { &[] };
+    let synonyms = if request.include_synonyms {
+        described.synonyms.as_slice()
+    } else {
+        &[]
+    };
     DescribeConfigsResourceResult {
         name: Cow::Borrowed(setting.name),
         read_only: config_entries::is_read_only(&described),
@@ -103,7 +118,9 @@ fn entry(described: Described, request: &DescribeConfigsRequest<'_>) -> Describe
         is_sensitive: setting.is_sensitive(),
         synonyms: synonyms.iter().map(synonym).collect(),
         config_type: setting.kind.code(),
-        documentation: request.include_documentation.then_some(Cow::Borrowed(setting.doc)),
+        documentation: request
+            .include_documentation
+            .then_some(Cow::Borrowed(setting.doc)),
         value: described.value.map(Cow::Owned),
     }
 }

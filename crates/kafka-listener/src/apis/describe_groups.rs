@@ -23,7 +23,11 @@ pub(crate) async fn handle(
 ) -> DescribeGroupsResponse<'static> {
     let mut groups = Vec::with_capacity(request.groups.len());
     for id in &request.groups {
-        let described = context.broker().groups().describe(GroupId::from(id.as_ref())).await;
+        let described = context
+            .broker()
+            .groups()
+            .describe(GroupId::from(id.as_ref()))
+            .await;
         let mut group = match described {
             Ok(group) => found(group),
             Err(failure) => missing(id, &failure, version),
@@ -33,7 +37,10 @@ pub(crate) async fn handle(
             authorized_operations::if_asked(is_asked, authorized_operations::GROUP);
         groups.push(group);
     }
-    DescribeGroupsResponse { groups, ..Default::default() }
+    DescribeGroupsResponse {
+        groups,
+        ..Default::default()
+    }
 }
 
 fn found(group: group::DescribedGroup) -> DescribedGroup<'static> {
@@ -59,16 +66,28 @@ fn member(member: DescribedMember) -> DescribedGroupMember<'static> {
 }
 
 fn missing(id: &str, failure: &GroupRequestError, version: i16) -> DescribedGroup<'static> {
-    let is_missing = matches!(failure, GroupRequestError::Refused(GroupError::GroupNotFound { .. }));
+    let is_missing = matches!(
+        failure,
+        GroupRequestError::Refused(GroupError::GroupNotFound { .. })
+    );
     if is_missing && version < MISSING_IS_AN_ERROR_SINCE {
         let group_state = Cow::Borrowed(GroupState::Dead.name());
-        return DescribedGroup { group_id: owned(id), group_state, ..Default::default() };
+        return DescribedGroup {
+            group_id: owned(id),
+            group_state,
+            ..Default::default()
+        };
     }
     DescribedGroup {
         error_code: errors::of_group_failure(failure).code(),
-        error_message: (version >= MISSING_IS_AN_ERROR_SINCE).then(|| Cow::Owned(failure.to_string())),
+        error_message: (version >= MISSING_IS_AN_ERROR_SINCE)
+            .then(|| Cow::Owned(failure.to_string())),
         group_id: owned(id),
-        group_state: Cow::Borrowed(if is_missing { GroupState::Dead.name() } else { "" }),
+        group_state: Cow::Borrowed(if is_missing {
+            GroupState::Dead.name()
+        } else {
+            ""
+        }),
         ..Default::default()
     }
 }

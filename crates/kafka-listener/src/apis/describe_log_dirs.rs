@@ -46,13 +46,18 @@ impl<'a> Wanted<'a> {
     fn new(topics: &'a [DescribableLogDirTopic<'_>]) -> Self {
         let mut wanted: HashMap<&str, HashSet<i32>> = HashMap::new();
         for topic in topics {
-            wanted.entry(&topic.topic).or_default().extend(&topic.partitions);
+            wanted
+                .entry(&topic.topic)
+                .or_default()
+                .extend(&topic.partitions);
         }
         Self(wanted)
     }
 
     fn has(&self, topic: &str, partition: i32) -> bool {
-        self.0.get(topic).is_some_and(|partitions| partitions.contains(&partition))
+        self.0
+            .get(topic)
+            .is_some_and(|partitions| partitions.contains(&partition))
     }
 }
 
@@ -66,7 +71,10 @@ fn topics(dir: &LogDir, wanted: Option<&Wanted<'_>>) -> Vec<DescribeLogDirsTopic
         }
         if topics.last().is_none_or(|last| last.name != topic) {
             let name = Cow::Owned(topic.to_owned());
-            topics.push(DescribeLogDirsTopic { name, partitions: Vec::new() });
+            topics.push(DescribeLogDirsTopic {
+                name,
+                partitions: Vec::new(),
+            });
         }
         let topic = topics.last_mut().expect("pushed above");
         topic.partitions.push(DescribeLogDirsPartition {
@@ -80,5 +88,7 @@ fn topics(dir: &LogDir, wanted: Option<&Wanted<'_>>) -> Vec<DescribeLogDirsTopic
 }
 
 fn bytes(told: &io::Result<u64>) -> i64 {
-    told.as_ref().map_or(UNKNOWN_BYTES, |bytes| i64::try_from(*bytes).unwrap_or(i64::MAX))
+    told.as_ref().map_or(UNKNOWN_BYTES, |bytes| {
+        i64::try_from(*bytes).unwrap_or(i64::MAX)
+    })
 }

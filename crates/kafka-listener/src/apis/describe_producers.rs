@@ -10,7 +10,9 @@ use fanlog_protocol::ErrorCode;
 use fanlog_protocol::messages::describe_producers_response::{
     PartitionResponse, ProducerState, TopicResponse,
 };
-use fanlog_protocol::messages::{DescribeProducersRequest, DescribeProducersResponse, RequestHeader};
+use fanlog_protocol::messages::{
+    DescribeProducersRequest, DescribeProducersResponse, RequestHeader,
+};
 use std::borrow::Cow;
 
 pub(crate) async fn handle(
@@ -21,12 +23,23 @@ pub(crate) async fn handle(
 ) -> DescribeProducersResponse<'static> {
     let topics = request.topics.iter().map(|topic| TopicResponse {
         name: Cow::Owned(topic.name.to_string()),
-        partitions: topic.partition_indexes.iter().map(|index| partition(context, &topic.name, *index)).collect(),
+        partitions: topic
+            .partition_indexes
+            .iter()
+            .map(|index| partition(context, &topic.name, *index))
+            .collect(),
     });
-    DescribeProducersResponse { topics: topics.collect(), ..Default::default() }
+    DescribeProducersResponse {
+        topics: topics.collect(),
+        ..Default::default()
+    }
 }
 
-fn partition(context: &ConnectionContext, topic: &str, partition_index: i32) -> PartitionResponse<'static> {
+fn partition(
+    context: &ConnectionContext,
+    topic: &str,
+    partition_index: i32,
+) -> PartitionResponse<'static> {
     match describe(context, topic, partition_index) {
         Ok(producers) => PartitionResponse {
             partition_index,
@@ -47,7 +60,8 @@ fn describe(
     topic: &str,
     index: i32,
 ) -> Result<Vec<ActiveProducer>, (ErrorCode, String)> {
-    let name = TopicName::new(topic).map_err(|error| (ErrorCode::InvalidTopicException, error.to_string()))?;
+    let name = TopicName::new(topic)
+        .map_err(|error| (ErrorCode::InvalidTopicException, error.to_string()))?;
     context
         .broker()
         .describe_producers(&TopicRef::Name(name), PartitionIndex(index))

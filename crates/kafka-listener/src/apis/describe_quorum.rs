@@ -25,7 +25,11 @@ pub(crate) async fn handle(
 ) -> DescribeQuorumResponse<'static> {
     if !asks_for_the_catalog(&request) {
         let topics = unknown(&request);
-        return DescribeQuorumResponse { error_message: None, topics, ..Default::default() };
+        return DescribeQuorumResponse {
+            error_message: None,
+            topics,
+            ..Default::default()
+        };
     }
     let topics = vec![TopicData {
         topic_name: Cow::Borrowed(METADATA_TOPIC),
@@ -35,12 +39,21 @@ pub(crate) async fn handle(
         true => vec![node(context)],
         false => Vec::new(),
     };
-    DescribeQuorumResponse { error_message: None, topics, nodes, ..Default::default() }
+    DescribeQuorumResponse {
+        error_message: None,
+        topics,
+        nodes,
+        ..Default::default()
+    }
 }
 
 fn asks_for_the_catalog(request: &DescribeQuorumRequest<'_>) -> bool {
-    let [topic] = request.topics.as_slice() else { return false };
-    let [partition] = topic.partitions.as_slice() else { return false };
+    let [topic] = request.topics.as_slice() else {
+        return false;
+    };
+    let [partition] = topic.partitions.as_slice() else {
+        return false;
+    };
     topic.topic_name == METADATA_TOPIC && partition.partition_index == METADATA_PARTITION
 }
 
@@ -53,7 +66,9 @@ fn unknown(request: &DescribeQuorumRequest<'_>) -> Vec<TopicData<'static>> {
             .map(|partition| PartitionData {
                 partition_index: partition.partition_index,
                 error_code: ErrorCode::UnknownTopicOrPartition.code(),
-                error_message: Some(Cow::Borrowed("only partition 0 of __cluster_metadata has a quorum")),
+                error_message: Some(Cow::Borrowed(
+                    "only partition 0 of __cluster_metadata has a quorum",
+                )),
                 ..Default::default()
             })
             .collect(),

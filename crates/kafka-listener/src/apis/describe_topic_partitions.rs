@@ -31,10 +31,19 @@ pub(crate) async fn handle(
     _version: i16,
 ) -> DescribeTopicPartitionsResponse<'static> {
     let cursor = request.cursor.as_ref();
-    let from = (cursor.map_or("", |c| &c.topic_name), cursor.map_or(0, |c| c.partition_index));
+    let from = (
+        cursor.map_or("", |c| &c.topic_name),
+        cursor.map_or(0, |c| c.partition_index),
+    );
     if from.1 < 0 {
-        let topics = request.topics.iter().map(|topic| missing(&topic.name, ErrorCode::InvalidRequest));
-        return DescribeTopicPartitionsResponse { topics: topics.collect(), ..Default::default() };
+        let topics = request
+            .topics
+            .iter()
+            .map(|topic| missing(&topic.name, ErrorCode::InvalidRequest));
+        return DescribeTopicPartitionsResponse {
+            topics: topics.collect(),
+            ..Default::default()
+        };
     }
     let topics = context.broker().topics();
     let limit = request.response_partition_limit.clamp(1, PARTITIONS_MAX);
@@ -48,16 +57,26 @@ pub(crate) async fn handle(
         let all = topics.iter().map(|topic| (topic.name.as_str(), Ok(topic)));
         page.fill(all.filter(|(name, _)| *name >= from.0), from);
     } else {
-        let named: BTreeSet<&str> = request.topics.iter().map(|topic| topic.name.as_ref()).collect();
+        let named: BTreeSet<&str> = request
+            .topics
+            .iter()
+            .map(|topic| topic.name.as_ref())
+            .collect();
         let wanted = named.into_iter().filter(|name| *name >= from.0);
         page.fill(wanted.map(|name| (name, find(&topics, name))), from);
     }
-    DescribeTopicPartitionsResponse { topics: page.topics, next_cursor: page.next, ..Default::default() }
+    DescribeTopicPartitionsResponse {
+        topics: page.topics,
+        next_cursor: page.next,
+        ..Default::default()
+    }
 }
 
 fn find<'t>(topics: &'t TopicsView, name: &str) -> Result<&'t Arc<Topic>, ErrorCode> {
     let name = TopicName::new(name).map_err(|_| ErrorCode::InvalidTopicException)?;
-    topics.by_name(&name).ok_or(ErrorCode::UnknownTopicOrPartition)
+    topics
+        .by_name(&name)
+        .ok_or(ErrorCode::UnknownTopicOrPartition)
 }
 
 /// One answer while it fills up.
@@ -82,16 +101,23 @@ impl Page {
                 }
                 Ok(topic) => topic,
             };
-            let from = if name == first_topic { first_partition } else { 0 };
+            let from = if name == first_topic {
+                first_partition
+            } else {
+                0
+            };
             if self.room == 0 {
                 self.next = Some(cursor(name, from));
                 return;
             }
-            let from = usize::try_from(from).unwrap_or(0).min(topic.partitions.len());
+            let from = usize::try_from(from)
+                .unwrap_or(0)
+                .min(topic.partitions.len());
             let shown = self.room.min(topic.partitions.len() - from);
             let end = from + shown;
             self.room -= shown;
-            self.topics.push(existing(topic, &topic.partitions[from..end], self.node));
+            self.topics
+                .push(existing(topic, &topic.partitions[from..end], self.node));
             if end < topic.partitions.len() {
                 self.next = Some(cursor(name, i32::try_from(end).unwrap_or(i32::MAX)));
                 return;
@@ -101,7 +127,10 @@ impl Page {
 }
 
 fn cursor(topic: &str, partition_index: i32) -> Cursor<'static> {
-    Cursor { topic_name: Cow::Owned(topic.to_owned()), partition_index }
+    Cursor {
+        topic_name: Cow::Owned(topic.to_owned()),
+        partition_index,
+    }
 }
 
 fn existing(

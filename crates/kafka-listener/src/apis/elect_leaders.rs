@@ -22,14 +22,23 @@ pub(crate) async fn handle(
 ) -> ElectLeadersResponse<'static> {
     if !matches!(request.election_type, ELECTION_PREFERRED | ELECTION_UNCLEAN) {
         let error_code = ErrorCode::InvalidRequest.code();
-        return ElectLeadersResponse { error_code, ..Default::default() };
+        return ElectLeadersResponse {
+            error_code,
+            ..Default::default()
+        };
     }
     let topics = context.broker().topics();
     let results = request.topic_partitions.iter().flatten().map(|topic| {
-        let known = TopicName::new(&topic.topic).ok().and_then(|name| topics.by_name(&name));
+        let known = TopicName::new(&topic.topic)
+            .ok()
+            .and_then(|name| topics.by_name(&name));
         let result = |index: &i32| {
-            let (error, message) = match known.map(|topic| topic.partition(PartitionIndex(*index))) {
-                None => (ErrorCode::UnknownTopicOrPartition, format!("there is no topic '{}'", topic.topic)),
+            let (error, message) = match known.map(|topic| topic.partition(PartitionIndex(*index)))
+            {
+                None => (
+                    ErrorCode::UnknownTopicOrPartition,
+                    format!("there is no topic '{}'", topic.topic),
+                ),
                 Some(None) => {
                     let message = format!("topic '{}' has no partition {index}", topic.topic);
                     (ErrorCode::UnknownTopicOrPartition, message)
@@ -50,5 +59,8 @@ pub(crate) async fn handle(
             partition_result: topic.partitions.iter().map(result).collect(),
         }
     });
-    ElectLeadersResponse { replica_election_results: results.collect(), ..Default::default() }
+    ElectLeadersResponse {
+        replica_election_results: results.collect(),
+        ..Default::default()
+    }
 }

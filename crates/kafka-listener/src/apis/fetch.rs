@@ -12,8 +12,8 @@ use crate::fetch_sessions::{
     Found, PartitionKey, SessionError, SessionPlan, SessionRequest, TopicKey, Wanted,
 };
 use fanlog_broker::{
-    FetchError, FetchMemory, FetchPartition, FetchRequestPlan, FetchResult, FetchedRecords, Isolation,
-    LookupError, TopicRef,
+    FetchError, FetchMemory, FetchPartition, FetchRequestPlan, FetchResult, FetchedRecords,
+    Isolation, LookupError, TopicRef,
 };
 use fanlog_model::{LeaderEpoch, Offset, PartitionIndex, TopicId, TopicName};
 use fanlog_protocol::ErrorCode;
@@ -46,7 +46,11 @@ pub(crate) async fn handle(
         Err(error) => return (refused(session_error(error)), None),
     };
     let (outcomes, memory) = fetch(context, &request, &plan).await;
-    let told = context.listener.fetch_sessions.lock().retain_news(&plan, outcomes, summary);
+    let told = context
+        .listener
+        .fetch_sessions
+        .lock()
+        .retain_news(&plan, outcomes, summary);
     let response = FetchResponse {
         session_id: plan.session_id,
         responses: by_topic(context, told, request.isolation_level == READ_COMMITTED),
@@ -56,7 +60,10 @@ pub(crate) async fn handle(
 }
 
 fn refused(error: ErrorCode) -> FetchResponse<'static> {
-    FetchResponse { error_code: error.code(), ..Default::default() }
+    FetchResponse {
+        error_code: error.code(),
+        ..Default::default()
+    }
 }
 
 fn session_error(error: SessionError) -> ErrorCode {
@@ -86,14 +93,27 @@ fn session_request(
                 current_leader_epoch: p.current_leader_epoch,
                 last_fetched_epoch: p.last_fetched_epoch,
             };
-            (PartitionKey { topic: topic_key.clone(), partition: p.partition }, wanted)
+            (
+                PartitionKey {
+                    topic: topic_key.clone(),
+                    partition: p.partition,
+                },
+                wanted,
+            )
         })
     });
     let forgotten = request.forgotten_topics_data.iter().flat_map(|topic| {
         let topic_key = key(&topic.topic, topic.topic_id);
-        topic.partitions.iter().map(move |p| PartitionKey { topic: topic_key.clone(), partition: *p })
+        topic.partitions.iter().map(move |p| PartitionKey {
+            topic: topic_key.clone(),
+            partition: *p,
+        })
     });
-    let name_of = |id| topics.by_id(TopicId(id)).map(|topic| (id, topic.name.clone()));
+    let name_of = |id| {
+        topics
+            .by_id(TopicId(id))
+            .map(|topic| (id, topic.name.clone()))
+    };
     let mut draw = [0; 4];
     context.broker().environment().entropy.fill(&mut draw);
     SessionRequest {
@@ -102,7 +122,11 @@ fn session_request(
         uses_topic_ids,
         partitions: wanted.collect(),
         forgotten: forgotten.collect(),
-        names: request.topics.iter().filter_map(|topic| name_of(topic.topic_id)).collect(),
+        names: request
+            .topics
+            .iter()
+            .filter_map(|topic| name_of(topic.topic_id))
+            .collect(),
         draw: u32::from_be_bytes(draw),
         now: context.broker().environment().clock.monotonic(),
     }
@@ -122,7 +146,11 @@ async fn fetch(
         .fetch(FetchRequestPlan {
             partitions: legal.iter().flatten().cloned().collect(),
             // An error is told at once.
-            bytes_min: if has_illegal { 0 } else { non_negative(request.min_bytes) },
+            bytes_min: if has_illegal {
+                0
+            } else {
+                non_negative(request.min_bytes)
+            },
             bytes_max: non_negative(request.max_bytes),
             wait_max: Duration::from_millis(u64::try_from(request.max_wait_ms).unwrap_or(0)),
             isolation: match request.isolation_level {
@@ -142,7 +170,13 @@ async fn fetch(
         };
         (key.clone(), outcome)
     };
-    let outcomes = plan.partitions.iter().map(|(key, _)| key).zip(legal).map(outcome).collect();
+    let outcomes = plan
+        .partitions
+        .iter()
+        .map(|(key, _)| key)
+        .zip(legal)
+        .map(outcome)
+        .collect();
     (outcomes, memory)
 }
 
@@ -166,7 +200,9 @@ fn code_of(context: &ConnectionContext, plan: &SessionPlan, error: &FetchError) 
     if let FetchError::Lookup(LookupError::UnknownTopicId(id)) = error {
         let sessions = context.listener.fetch_sessions.lock();
         let name = sessions.name_of(plan.session_id, id.0);
-        if plan.is_incremental && name.is_some_and(|n| context.broker().topics().by_name(n).is_some()) {
+        if plan.is_incremental
+            && name.is_some_and(|n| context.broker().topics().by_name(n).is_some())
+        {
             return ErrorCode::InconsistentTopicId;
         }
     }
@@ -206,11 +242,19 @@ fn by_topic(
                 TopicKey::Name(name) => (Cow::Owned(name.clone()), uuid::Uuid::nil()),
                 TopicKey::Id(id) => (Cow::Borrowed(""), *id),
             };
-            topics.push(FetchableTopicResponse { topic, topic_id, ..Default::default() });
+            topics.push(FetchableTopicResponse {
+                topic,
+                topic_id,
+                ..Default::default()
+            });
             last = Some(key.topic.clone());
         }
         let data = partition_data(context, key.partition, outcome, is_read_committed);
-        topics.last_mut().expect("pushed above").partitions.push(data);
+        topics
+            .last_mut()
+            .expect("pushed above")
+            .partitions
+            .push(data);
     }
     topics
 }
@@ -241,7 +285,11 @@ fn partition_data(
     }
 }
 
-fn partition_error(context: &ConnectionContext, partition_index: i32, error: ErrorCode) -> PartitionData<'static> {
+fn partition_error(
+    context: &ConnectionContext,
+    partition_index: i32,
+    error: ErrorCode,
+) -> PartitionData<'static> {
     let current_leader = match error {
         ErrorCode::FencedLeaderEpoch => LeaderIdAndEpoch {
             leader_id: context.broker().node_id().0,

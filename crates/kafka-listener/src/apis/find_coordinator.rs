@@ -23,8 +23,15 @@ pub(crate) async fn handle(
 ) -> FindCoordinatorResponse<'static> {
     let answer = |key: &str| coordinator(context, request.key_type, key);
     if version >= SEVERAL_KEYS_SINCE {
-        let coordinators = request.coordinator_keys.iter().map(|key| answer(key)).collect();
-        return FindCoordinatorResponse { coordinators, ..Default::default() };
+        let coordinators = request
+            .coordinator_keys
+            .iter()
+            .map(|key| answer(key))
+            .collect();
+        return FindCoordinatorResponse {
+            coordinators,
+            ..Default::default()
+        };
     }
     let only = answer(&request.key);
     FindCoordinatorResponse {

@@ -24,7 +24,9 @@ pub(crate) async fn handle(
     };
     let outcome = context.broker().groups().heartbeat(heartbeat).await;
     HeartbeatResponse {
-        error_code: outcome.err().map_or(0, |failure| errors::of_group_failure(&failure).code()),
+        error_code: outcome
+            .err()
+            .map_or(0, |failure| errors::of_group_failure(&failure).code()),
         ..Default::default()
     }
 }

@@ -23,18 +23,27 @@ pub(crate) async fn handle(
     _version: i16,
 ) -> IncrementalAlterConfigsResponse<'static> {
     let alterations = request.resources.iter().map(alteration).collect();
-    let altered = context.broker().incremental_alter_configs(alterations, request.validate_only).await;
+    let altered = context
+        .broker()
+        .incremental_alter_configs(alterations, request.validate_only)
+        .await;
     let outcomes = errors::of_altered(altered, request.resources.len());
-    let response = |(resource, (error_code, message)): (&AlterConfigsResource<'_>, (i16, Option<String>))| {
-        AlterConfigsResourceResponse {
-            error_code,
-            error_message: message.map(Cow::Owned),
-            resource_type: resource.resource_type,
-            resource_name: Cow::Owned(resource.resource_name.to_string()),
-        }
-    };
+    let response =
+        |(resource, (error_code, message)): (&AlterConfigsResource<'_>, (i16, Option<String>))| {
+            AlterConfigsResourceResponse {
+                error_code,
+                error_message: message.map(Cow::Owned),
+                resource_type: resource.resource_type,
+                resource_name: Cow::Owned(resource.resource_name.to_string()),
+            }
+        };
     IncrementalAlterConfigsResponse {
-        responses: request.resources.iter().zip(outcomes).map(response).collect(),
+        responses: request
+            .resources
+            .iter()
+            .zip(outcomes)
+            .map(response)
+            .collect(),
         ..Default::default()
     }
 }

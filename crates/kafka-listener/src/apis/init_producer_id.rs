@@ -30,7 +30,11 @@ pub(crate) async fn handle(
         return refused(ErrorCode::InvalidRequest);
     }
     match context.broker().init_producer_id().await {
-        Ok(id) => InitProducerIdResponse { producer_id: id.0, producer_epoch: 0, ..Default::default() },
+        Ok(id) => InitProducerIdResponse {
+            producer_id: id.0,
+            producer_epoch: 0,
+            ..Default::default()
+        },
         Err(error) => {
             tracing::warn!(%error, "no producer id could be given");
             refused(errors::of_init_producer_id(&error))

@@ -9,7 +9,9 @@ use crate::errors;
 use bytes::Bytes;
 use fanlog_broker::GroupRequestError;
 use fanlog_coordinators::CallId;
-use fanlog_coordinators::group::{GroupError, InstanceId, Join, Joined, JoinedMember, MemberId, Protocol};
+use fanlog_coordinators::group::{
+    GroupError, InstanceId, Join, Joined, JoinedMember, MemberId, Protocol,
+};
 use fanlog_model::GroupId;
 use fanlog_protocol::messages::join_group_response::JoinGroupResponseMember;
 use fanlog_protocol::messages::{JoinGroupRequest, JoinGroupResponse, RequestHeader};
@@ -39,10 +41,11 @@ fn join(
     request: JoinGroupRequest<'_>,
     version: i16,
 ) -> Join {
-    let protocol = |p: fanlog_protocol::messages::join_group_request::JoinGroupRequestProtocol<'_>| Protocol {
-        name: p.name.as_ref().into(),
-        metadata: Bytes::copy_from_slice(&p.metadata),
-    };
+    let protocol =
+        |p: fanlog_protocol::messages::join_group_request::JoinGroupRequestProtocol<'_>| Protocol {
+            name: p.name.as_ref().into(),
+            metadata: Bytes::copy_from_slice(&p.metadata),
+        };
     Join {
         call: CallId(0),
         group: GroupId::from(request.group_id.as_ref()),
@@ -81,9 +84,15 @@ fn accepted(joined: Joined) -> JoinGroupResponse<'static> {
     }
 }
 
-fn refused(failure: &GroupRequestError, asked_as: String, version: i16) -> JoinGroupResponse<'static> {
+fn refused(
+    failure: &GroupRequestError,
+    asked_as: String,
+    version: i16,
+) -> JoinGroupResponse<'static> {
     let member_id = match failure {
-        GroupRequestError::Refused(GroupError::MemberIdRequired { member }) => member.as_str().to_owned(),
+        GroupRequestError::Refused(GroupError::MemberIdRequired { member }) => {
+            member.as_str().to_owned()
+        }
         _ => asked_as,
     };
     JoinGroupResponse {

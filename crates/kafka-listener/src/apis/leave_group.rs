@@ -28,22 +28,37 @@ pub(crate) async fn handle(
         }],
     };
     let group = GroupId::from(request.group_id.as_ref());
-    let leave = Leave { call: CallId(0), group, members };
+    let leave = Leave {
+        call: CallId(0),
+        group,
+        members,
+    };
     let left = match context.broker().groups().leave(leave).await {
         Ok(left) => left,
         Err(failure) => {
             let error_code = errors::of_group_failure(&failure).code();
-            return LeaveGroupResponse { error_code, ..Default::default() };
+            return LeaveGroupResponse {
+                error_code,
+                ..Default::default()
+            };
         }
     };
     if version >= SEVERAL_MEMBERS_SINCE {
-        return LeaveGroupResponse { members: left.iter().map(answered).collect(), ..Default::default() };
+        return LeaveGroupResponse {
+            members: left.iter().map(answered).collect(),
+            ..Default::default()
+        };
     }
     let error_code = left.first().map_or(0, code_of);
-    LeaveGroupResponse { error_code, ..Default::default() }
+    LeaveGroupResponse {
+        error_code,
+        ..Default::default()
+    }
 }
 
-fn leaving(member: &fanlog_protocol::messages::leave_group_request::MemberIdentity<'_>) -> LeavingMember {
+fn leaving(
+    member: &fanlog_protocol::messages::leave_group_request::MemberIdentity<'_>,
+) -> LeavingMember {
     LeavingMember {
         member_id: MemberId::from(member.member_id.as_ref()),
         instance_id: member.group_instance_id.as_deref().map(InstanceId::from),
@@ -53,11 +68,18 @@ fn leaving(member: &fanlog_protocol::messages::leave_group_request::MemberIdenti
 fn answered(member: &LeftMember) -> MemberResponse<'static> {
     MemberResponse {
         member_id: Cow::Owned(member.member_id.as_str().to_owned()),
-        group_instance_id: member.instance_id.as_ref().map(|id| Cow::Owned(id.as_str().to_owned())),
+        group_instance_id: member
+            .instance_id
+            .as_ref()
+            .map(|id| Cow::Owned(id.as_str().to_owned())),
         error_code: code_of(member),
     }
 }
 
 fn code_of(member: &LeftMember) -> i16 {
-    member.result.as_ref().err().map_or(0, |error| errors::of_group(error).code())
+    member
+        .result
+        .as_ref()
+        .err()
+        .map_or(0, |error| errors::of_group(error).code())
 }

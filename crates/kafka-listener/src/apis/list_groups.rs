@@ -15,7 +15,8 @@ pub(crate) async fn handle(
     request: ListGroupsRequest<'_>,
     _version: i16,
 ) -> ListGroupsResponse<'static> {
-    let words = |filter: &[Cow<'_, str>]| filter.iter().map(|word| Arc::from(word.as_ref())).collect();
+    let words =
+        |filter: &[Cow<'_, str>]| filter.iter().map(|word| Arc::from(word.as_ref())).collect();
     let (states, types) = (words(&request.states_filter), words(&request.types_filter));
     let entry = |group: fanlog_coordinators::group::ListedGroup| ListedGroup {
         group_id: Cow::Owned(group.group.as_str().to_owned()),

@@ -46,7 +46,10 @@ pub(crate) async fn handle(
     };
     let broker = Arc::clone(context.broker());
     let answer = move || -> Vec<_> {
-        lookups.iter().map(|lookup| partition(lookup, look_up(&broker, lookup, isolation), version)).collect()
+        lookups
+            .iter()
+            .map(|lookup| partition(lookup, look_up(&broker, lookup, isolation), version))
+            .collect()
     };
     let found = tokio::task::spawn_blocking(answer).await;
     let mut found = match found {
@@ -57,14 +60,19 @@ pub(crate) async fn handle(
         name: Cow::Owned(topic.name.to_string()),
         partitions: found.by_ref().take(topic.partitions.len()).collect(),
     });
-    ListOffsetsResponse { topics: topics.collect(), ..Default::default() }
+    ListOffsetsResponse {
+        topics: topics.collect(),
+        ..Default::default()
+    }
 }
 
 fn lookups(request: &ListOffsetsRequest<'_>, version: i16) -> Vec<Lookup> {
     let mut mentions: HashMap<(&str, i32), usize> = HashMap::new();
     for topic in &request.topics {
         for partition in &topic.partitions {
-            *mentions.entry((&topic.name, partition.partition_index)).or_default() += 1;
+            *mentions
+                .entry((&topic.name, partition.partition_index))
+                .or_default() += 1;
         }
     }
     let mut lookups = Vec::new();
@@ -105,11 +113,24 @@ fn spec(partition: &ListOffsetsPartition, version: i16) -> Result<OffsetSpec, Er
     Ok(spec)
 }
 
-fn look_up(broker: &Broker, lookup: &Lookup, isolation: Isolation) -> Result<ListedOffset, ErrorCode> {
+fn look_up(
+    broker: &Broker,
+    lookup: &Lookup,
+    isolation: Isolation,
+) -> Result<ListedOffset, ErrorCode> {
     let spec = lookup.spec?;
-    let topic = lookup.topic.as_ref().ok_or(ErrorCode::UnknownTopicOrPartition)?;
+    let topic = lookup
+        .topic
+        .as_ref()
+        .ok_or(ErrorCode::UnknownTopicOrPartition)?;
     broker
-        .list_offset(topic, PartitionIndex(lookup.partition), spec, isolation, lookup.leader_epoch)
+        .list_offset(
+            topic,
+            PartitionIndex(lookup.partition),
+            spec,
+            isolation,
+            lookup.leader_epoch,
+        )
         .map_err(|error| errors::of_offsets(&error))
 }
 
@@ -145,9 +166,16 @@ mod tests {
     #[test]
     fn special_timestamps_are_known_from_their_versions_on() {
         let check = |timestamp: i64, since: i16| {
-            let partition = ListOffsetsPartition { timestamp, ..Default::default() };
+            let partition = ListOffsetsPartition {
+                timestamp,
+                ..Default::default()
+            };
             for version in 1..=11 {
-                assert_eq!(spec(&partition, version).is_ok(), version >= since, "{timestamp} in {version}");
+                assert_eq!(
+                    spec(&partition, version).is_ok(),
+                    version >= since,
+                    "{timestamp} in {version}"
+                );
             }
         };
         check(0, 1);

@@ -11,5 +11,8 @@ pub(crate) async fn handle(
     _request: ListPartitionReassignmentsRequest<'_>,
     _version: i16,
 ) -> ListPartitionReassignmentsResponse<'static> {
-    ListPartitionReassignmentsResponse { error_message: None, ..Default::default() }
+    ListPartitionReassignmentsResponse {
+        error_message: None,
+        ..Default::default()
+    }
 }

@@ -58,9 +58,15 @@ pub(crate) async fn handle(
     }
 }
 
-fn all_topics(context: &ConnectionContext, request: &MetadataRequest<'_>) -> Vec<MetadataResponseTopic<'static>> {
+fn all_topics(
+    context: &ConnectionContext,
+    request: &MetadataRequest<'_>,
+) -> Vec<MetadataResponseTopic<'static>> {
     let topics = context.broker().topics();
-    topics.iter().map(|topic| existing(context, topic, request)).collect()
+    topics
+        .iter()
+        .map(|topic| existing(context, topic, request))
+        .collect()
 }
 
 async fn named_topics(
@@ -81,10 +87,15 @@ async fn named_topics(
         let found = match name {
             None if version < TOPIC_IDS_SINCE => Err(ErrorCode::InvalidRequest),
             // An id stands for the topic alone, and never creates one.
-            _ if !id.is_zero() => topics.by_id(id).cloned().ok_or(match version >= TOPIC_IDS_SINCE {
-                true => ErrorCode::UnknownTopicId,
-                false => ErrorCode::InvalidRequest,
-            }),
+            _ if !id.is_zero() => {
+                topics
+                    .by_id(id)
+                    .cloned()
+                    .ok_or(match version >= TOPIC_IDS_SINCE {
+                        true => ErrorCode::UnknownTopicId,
+                        false => ErrorCode::InvalidRequest,
+                    })
+            }
             None => Err(ErrorCode::UnknownTopicId),
             Some(name) => by_name(context, &mut topics, name, may_create).await,
         };

@@ -39,7 +39,10 @@ pub(crate) async fn handle(
         let outcome = context.broker().groups().commit_offsets(commit).await;
         fill_in(&mut response, outcome);
     }
-    OffsetCommitResponse { topics: response, ..Default::default() }
+    OffsetCommitResponse {
+        topics: response,
+        ..Default::default()
+    }
 }
 
 /// A commit without offsets is still a sign of life, and is checked as one.
@@ -47,7 +50,11 @@ fn is_from_member(request: &OffsetCommitRequest<'_>) -> bool {
     !request.member_id.is_empty()
 }
 
-fn commit(request: &OffsetCommitRequest<'_>, version: i16, offsets: Vec<OffsetToCommit>) -> CommitOffsets {
+fn commit(
+    request: &OffsetCommitRequest<'_>,
+    version: i16,
+    offsets: Vec<OffsetToCommit>,
+) -> CommitOffsets {
     CommitOffsets {
         call: CallId(0),
         group: GroupId::from(request.group_id.as_ref()),
@@ -92,10 +99,13 @@ fn sort_out(
         });
         Ok(())
     };
-    let partitions = topic.partitions.iter().map(|partition| OffsetCommitResponsePartition {
-        partition_index: partition.partition_index,
-        error_code: check(partition).err().unwrap_or(ErrorCode::None).code(),
-    });
+    let partitions = topic
+        .partitions
+        .iter()
+        .map(|partition| OffsetCommitResponsePartition {
+            partition_index: partition.partition_index,
+            error_code: check(partition).err().unwrap_or(ErrorCode::None).code(),
+        });
     let partitions = partitions.collect();
     OffsetCommitResponseTopic {
         name: Cow::Owned(topic.name.to_string()),
@@ -107,7 +117,10 @@ fn sort_out(
 /// Puts the machine's outcomes where no error stands yet; they come in the order of the request.
 fn fill_in(
     response: &mut [OffsetCommitResponseTopic<'static>],
-    outcome: Result<Vec<fanlog_coordinators::group::OffsetOutcome>, fanlog_broker::GroupRequestError>,
+    outcome: Result<
+        Vec<fanlog_coordinators::group::OffsetOutcome>,
+        fanlog_broker::GroupRequestError,
+    >,
 ) {
     let open = response
         .iter_mut()

@@ -24,22 +24,43 @@ pub(crate) async fn handle(
     let mut partitions = Vec::new();
     let mut response = Vec::with_capacity(request.topics.len());
     for topic in &request.topics {
-        let known = TopicName::new(&topic.name).ok().and_then(|name| topics.by_name(&name));
+        let known = TopicName::new(&topic.name)
+            .ok()
+            .and_then(|name| topics.by_name(&name));
         let mut check = |index: i32| {
             let owner = known.filter(|topic| topic.partition(PartitionIndex(index)).is_some());
-            let topic = owner.ok_or(ErrorCode::UnknownTopicOrPartition)?.name.clone();
-            partitions.push(TopicPartition { topic, partition: PartitionIndex(index) });
+            let topic = owner
+                .ok_or(ErrorCode::UnknownTopicOrPartition)?
+                .name
+                .clone();
+            partitions.push(TopicPartition {
+                topic,
+                partition: PartitionIndex(index),
+            });
             Ok::<_, ErrorCode>(())
         };
-        let entries = topic.partitions.iter().map(|p| OffsetDeleteResponsePartition {
-            partition_index: p.partition_index,
-            error_code: check(p.partition_index).err().unwrap_or(ErrorCode::None).code(),
-        });
+        let entries = topic
+            .partitions
+            .iter()
+            .map(|p| OffsetDeleteResponsePartition {
+                partition_index: p.partition_index,
+                error_code: check(p.partition_index)
+                    .err()
+                    .unwrap_or(ErrorCode::None)
+                    .code(),
+            });
         let partitions = entries.collect();
-        response.push(OffsetDeleteResponseTopic { name: Cow::Owned(topic.name.to_string()), partitions });
+        response.push(OffsetDeleteResponseTopic {
+            name: Cow::Owned(topic.name.to_string()),
+            partitions,
+        });
     }
     let group = GroupId::from(request.group_id.as_ref());
-    let delete = DeleteOffsets { call: CallId(0), group, partitions };
+    let delete = DeleteOffsets {
+        call: CallId(0),
+        group,
+        partitions,
+    };
     match context.broker().groups().delete_offsets(delete).await {
         Err(failure) => OffsetDeleteResponse {
             error_code: errors::of_group_failure(&failure).code(),
@@ -54,7 +75,10 @@ pub(crate) async fn handle(
                 let error = outcome.result.as_ref().err();
                 partition.error_code = error.map_or(0, |error| errors::of_offset(error).code());
             }
-            OffsetDeleteResponse { topics: response, ..Default::default() }
+            OffsetDeleteResponse {
+                topics: response,
+                ..Default::default()
+            }
         }
     }
 }

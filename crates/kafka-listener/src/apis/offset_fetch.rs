@@ -50,7 +50,10 @@ pub(crate) async fn handle(
     for group in &request.groups {
         groups.push(one_of_several(context, group, version).await);
     }
-    OffsetFetchResponse { groups, ..Default::default() }
+    OffsetFetchResponse {
+        groups,
+        ..Default::default()
+    }
 }
 
 async fn single(
@@ -59,9 +62,10 @@ async fn single(
     version: i16,
 ) -> OffsetFetchResponse<'static> {
     let asked = request.topics.as_ref().map(|topics| {
-        let topic = |t: &fanlog_protocol::messages::offset_fetch_request::OffsetFetchRequestTopic<'_>| {
-            AskedTopic::by_name(&t.name, &t.partition_indexes)
-        };
+        let topic =
+            |t: &fanlog_protocol::messages::offset_fetch_request::OffsetFetchRequestTopic<'_>| {
+                AskedTopic::by_name(&t.name, &t.partition_indexes)
+            };
         topics.iter().map(topic).collect::<Vec<_>>()
     });
     let (topics, error) = fetch(context, &request.group_id, asked, version).await;
@@ -75,7 +79,11 @@ async fn single(
         committed_offset: p.committed_offset,
         committed_leader_epoch: p.committed_leader_epoch,
         metadata: p.metadata,
-        error_code: if p.error_code == 0 { on_each.code() } else { p.error_code },
+        error_code: if p.error_code == 0 {
+            on_each.code()
+        } else {
+            p.error_code
+        },
     };
     let topic = |t: OffsetFetchResponseTopics<'static>| OffsetFetchResponseTopic {
         name: t.name,
@@ -95,12 +103,13 @@ async fn one_of_several(
 ) -> OffsetFetchResponseGroup<'static> {
     let topics = context.broker().topics();
     let asked = group.topics.as_ref().map(|asked| {
-        let topic = |t: &fanlog_protocol::messages::offset_fetch_request::OffsetFetchRequestTopics<'_>| {
-            match version >= TOPIC_IDS_SINCE {
-                true => AskedTopic::by_id(&topics, t.topic_id, &t.partition_indexes),
-                false => AskedTopic::by_name(&t.name, &t.partition_indexes),
-            }
-        };
+        let topic =
+            |t: &fanlog_protocol::messages::offset_fetch_request::OffsetFetchRequestTopics<'_>| {
+                match version >= TOPIC_IDS_SINCE {
+                    true => AskedTopic::by_id(&topics, t.topic_id, &t.partition_indexes),
+                    false => AskedTopic::by_name(&t.name, &t.partition_indexes),
+                }
+            };
         asked.iter().map(topic).collect::<Vec<_>>()
     });
     let (topics, error) = fetch(context, &group.group_id, asked, version).await;
@@ -123,13 +132,23 @@ impl AskedTopic {
 
     fn by_id(topics: &TopicsView, id: Uuid, partitions: &[i32]) -> Self {
         let name = topics.by_id(TopicId(id)).map(|topic| topic.name.clone());
-        Self { name, given_name: String::new(), id, partitions: partitions.to_vec() }
+        Self {
+            name,
+            given_name: String::new(),
+            id,
+            partitions: partitions.to_vec(),
+        }
     }
 
     fn wanted(&self) -> impl Iterator<Item = TopicPartition> {
         let name = self.name.clone();
-        let partition = |topic: TopicName, index: &i32| TopicPartition { topic, partition: PartitionIndex(*index) };
-        self.partitions.iter().filter_map(move |index| Some(partition(name.clone()?, index)))
+        let partition = |topic: TopicName, index: &i32| TopicPartition {
+            topic,
+            partition: PartitionIndex(*index),
+        };
+        self.partitions
+            .iter()
+            .filter_map(move |index| Some(partition(name.clone()?, index)))
     }
 }
 
@@ -143,7 +162,9 @@ async fn fetch(
     let fetch = FetchOffsets {
         call: CallId(0),
         group: GroupId::from(group),
-        partitions: asked.as_ref().map(|topics| topics.iter().flat_map(AskedTopic::wanted).collect()),
+        partitions: asked
+            .as_ref()
+            .map(|topics| topics.iter().flat_map(AskedTopic::wanted).collect()),
     };
     let (fetched, error) = match context.broker().groups().fetch_offsets(fetch).await {
         Ok(fetched) => (fetched, ErrorCode::None),
@@ -169,21 +190,40 @@ fn as_asked(
     fetched: &[FetchedOffset],
     version: i16,
 ) -> Vec<OffsetFetchResponseTopics<'static>> {
-    let by_partition: HashMap<&TopicPartition, &FetchedOffset> =
-        fetched.iter().map(|offset| (&offset.partition, offset)).collect();
+    let by_partition: HashMap<&TopicPartition, &FetchedOffset> = fetched
+        .iter()
+        .map(|offset| (&offset.partition, offset))
+        .collect();
     let answer = |topic: &AskedTopic, index: i32| {
         let Some(name) = &topic.name else {
             let is_by_id = version >= TOPIC_IDS_SINCE;
-            return no_offset(index, if is_by_id { ErrorCode::UnknownTopicId } else { ErrorCode::None });
+            return no_offset(
+                index,
+                if is_by_id {
+                    ErrorCode::UnknownTopicId
+                } else {
+                    ErrorCode::None
+                },
+            );
         };
-        let place = TopicPartition { topic: name.clone(), partition: PartitionIndex(index) };
-        match by_partition.get(&place).and_then(|offset| current(topics, offset)) {
+        let place = TopicPartition {
+            topic: name.clone(),
+            partition: PartitionIndex(index),
+        };
+        match by_partition
+            .get(&place)
+            .and_then(|offset| current(topics, offset))
+        {
             Some(committed) => offset(index, committed),
             None => no_offset(index, ErrorCode::None),
         }
     };
     let topic = |topic: AskedTopic| OffsetFetchResponseTopics {
-        partitions: topic.partitions.iter().map(|index| answer(&topic, *index)).collect(),
+        partitions: topic
+            .partitions
+            .iter()
+            .map(|index| answer(&topic, *index))
+            .collect(),
         name: Cow::Owned(topic.given_name),
         topic_id: topic.id,
     };
@@ -191,33 +231,50 @@ fn as_asked(
 }
 
 /// Everything that the group has stored, by topic; the machine gives it in order.
-fn all(topics: &TopicsView, fetched: &[FetchedOffset], version: i16) -> Vec<OffsetFetchResponseTopics<'static>> {
-    let is_same_topic = |a: &FetchedOffset, b: &FetchedOffset| a.partition.topic == b.partition.topic;
+fn all(
+    topics: &TopicsView,
+    fetched: &[FetchedOffset],
+    version: i16,
+) -> Vec<OffsetFetchResponseTopics<'static>> {
+    let is_same_topic =
+        |a: &FetchedOffset, b: &FetchedOffset| a.partition.topic == b.partition.topic;
     let entries = fetched.chunk_by(is_same_topic).filter_map(|of_topic| {
         let name = &of_topic[0].partition.topic;
         let topic_id = topics.by_name(name).map_or(Uuid::nil(), |topic| topic.id.0);
         if version >= TOPIC_IDS_SINCE && topic_id.is_nil() {
             return None;
         }
-        let known = of_topic.iter().filter_map(|o| Some((o.partition.partition.0, current(topics, o)?)));
+        let known = of_topic
+            .iter()
+            .filter_map(|o| Some((o.partition.partition.0, current(topics, o)?)));
         Some(OffsetFetchResponseTopics {
             name: Cow::Owned(name.to_string()),
             topic_id,
-            partitions: known.map(|(index, committed)| offset(index, committed)).collect(),
+            partitions: known
+                .map(|(index, committed)| offset(index, committed))
+                .collect(),
         })
     });
-    entries.filter(|topic| !topic.partitions.is_empty()).collect()
+    entries
+        .filter(|topic| !topic.partitions.is_empty())
+        .collect()
 }
 
 /// The offset, unless it belongs to an earlier life of its topic.
 fn current<'a>(topics: &TopicsView, fetched: &'a FetchedOffset) -> Option<&'a CommittedOffset> {
     let committed = fetched.committed.as_ref()?;
-    let now = topics.by_name(&fetched.partition.topic).map(|topic| topic.id);
-    let is_same_life = committed.topic_id.is_zero() || now.is_none_or(|id| id == committed.topic_id);
+    let now = topics
+        .by_name(&fetched.partition.topic)
+        .map(|topic| topic.id);
+    let is_same_life =
+        committed.topic_id.is_zero() || now.is_none_or(|id| id == committed.topic_id);
     is_same_life.then_some(committed)
 }
 
-fn offset(partition_index: i32, committed: &CommittedOffset) -> OffsetFetchResponsePartitions<'static> {
+fn offset(
+    partition_index: i32,
+    committed: &CommittedOffset,
+) -> OffsetFetchResponsePartitions<'static> {
     OffsetFetchResponsePartitions {
         partition_index,
         committed_offset: committed.offset.0,

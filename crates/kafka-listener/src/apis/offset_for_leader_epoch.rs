@@ -42,7 +42,10 @@ pub(crate) async fn handle(
             partitions: topic.partitions.iter().map(answer).collect(),
         }
     });
-    OffsetForLeaderEpochResponse { topics: topics.collect(), ..Default::default() }
+    OffsetForLeaderEpochResponse {
+        topics: topics.collect(),
+        ..Default::default()
+    }
 }
 
 fn find_end(
@@ -65,7 +68,11 @@ fn find_end(
 
 fn epoch_end(partition: i32, end: Result<EpochEnd, ErrorCode>) -> EpochEndOffset {
     match end {
-        Err(error) => EpochEndOffset { error_code: error.code(), partition, ..Default::default() },
+        Err(error) => EpochEndOffset {
+            error_code: error.code(),
+            partition,
+            ..Default::default()
+        },
         Ok(end) => EpochEndOffset {
             error_code: ErrorCode::None.code(),
             partition,

@@ -57,7 +57,11 @@ struct AppendedTopic {
 }
 
 /// Appends at once; the future waits as `acks` says and encodes the answer.
-pub(crate) fn start(context: Arc<ConnectionContext>, line: RequestLine, mut frame: BytesMut) -> AnswerFuture {
+pub(crate) fn start(
+    context: Arc<ConnectionContext>,
+    line: RequestLine,
+    mut frame: BytesMut,
+) -> AnswerFuture {
     let plan = match plan(&frame, line) {
         Ok(plan) => plan,
         Err(error) => {
@@ -65,14 +69,20 @@ pub(crate) fn start(context: Arc<ConnectionContext>, line: RequestLine, mut fram
             return Box::pin(std::future::ready(Answer::Close(reason)));
         }
     };
-    let Plan { acks, timeout, is_transactional, topics } = plan;
+    let Plan {
+        acks,
+        timeout,
+        is_transactional,
+        topics,
+    } = plan;
     let refused = match (acks, is_transactional) {
         (Err(code), _) => Some(Refusal::of_code(code)),
         (Ok(_), true) => Some(Refusal::transactional()),
         (Ok(_), false) => None,
     };
     let by_id = line.version >= TOPIC_IDS_SINCE;
-    let append = |topic: PlannedTopic| append_topic(&context, topic, by_id, refused.as_ref(), &mut frame);
+    let append =
+        |topic: PlannedTopic| append_topic(&context, topic, by_id, refused.as_ref(), &mut frame);
     let appended: Vec<AppendedTopic> = topics.into_iter().map(append).collect();
     match acks {
         Ok(Acks::None) => Box::pin(std::future::ready(unacknowledged(&appended))),
@@ -96,8 +106,19 @@ fn plan(frame: &[u8], line: RequestLine) -> Result<Plan, DecodeError> {
             .partition_data
             .iter()
             .map(|p| {
-                let records = p.records.as_ref().and_then(|r| r.as_borrowed()).unwrap_or_default();
-                (p.index, if records.is_empty() { 0..0 } else { position(records) })
+                let records = p
+                    .records
+                    .as_ref()
+                    .and_then(|r| r.as_borrowed())
+                    .unwrap_or_default();
+                (
+                    p.index,
+                    if records.is_empty() {
+                        0..0
+                    } else {
+                        position(records)
+                    },
+                )
             })
             .collect(),
     });
@@ -121,19 +142,37 @@ fn append_topic(
     refused: Option<&Refusal>,
     frame: &mut [u8],
 ) -> AppendedTopic {
-    let PlannedTopic { name, id, partitions } = topic;
+    let PlannedTopic {
+        name,
+        id,
+        partitions,
+    } = topic;
     let reference = match by_id {
         true => Ok(TopicRef::Id(TopicId(id))),
-        false => TopicName::new(&name).map(TopicRef::Name).map_err(|e| Refusal::invalid_topic(&e)),
+        false => TopicName::new(&name)
+            .map(TopicRef::Name)
+            .map_err(|e| Refusal::invalid_topic(&e)),
     };
     let mut append = |index: i32, batches: Range<usize>| {
         if let Some(refusal) = refused {
             return Err(refusal.clone());
         }
-        append_partition(context, reference.as_ref().map_err(Clone::clone)?, index, &mut frame[batches])
+        append_partition(
+            context,
+            reference.as_ref().map_err(Clone::clone)?,
+            index,
+            &mut frame[batches],
+        )
     };
-    let partitions = partitions.into_iter().map(|(index, at)| (index, append(index, at))).collect();
-    AppendedTopic { name, id, partitions }
+    let partitions = partitions
+        .into_iter()
+        .map(|(index, at)| (index, append(index, at)))
+        .collect();
+    AppendedTopic {
+        name,
+        id,
+        partitions,
+    }
 }
 
 fn append_partition(
@@ -156,7 +195,9 @@ fn append_partition(
 /// `acks=0`: there is no answer to put an error in, so an error closes the connection, as in Kafka.
 fn unacknowledged(appended: &[AppendedTopic]) -> Answer {
     let mut outcomes = appended.iter().flat_map(|topic| &topic.partitions);
-    match outcomes.find_map(|(index, outcome)| outcome.as_ref().err().map(|refusal| (index, refusal))) {
+    match outcomes
+        .find_map(|(index, outcome)| outcome.as_ref().err().map(|refusal| (index, refusal)))
+    {
         Some((index, refusal)) => Answer::Close(format!(
             "a Produce with acks=0 failed on partition {index}: {}",
             refusal.message.as_deref().unwrap_or(refusal.code.name())
@@ -166,7 +207,11 @@ fn unacknowledged(appended: &[AppendedTopic]) -> Answer {
 }
 
 /// Waits until all is durable where a time-out is given, then answers.
-async fn acknowledge(line: RequestLine, appended: Vec<AppendedTopic>, wait: Option<Duration>) -> Answer {
+async fn acknowledge(
+    line: RequestLine,
+    appended: Vec<AppendedTopic>,
+    wait: Option<Duration>,
+) -> Answer {
     let deadline = wait.map(|wait| Instant::now() + wait);
     let mut responses = Vec::with_capacity(appended.len());
     for topic in appended {
@@ -180,7 +225,10 @@ async fn acknowledge(line: RequestLine, appended: Vec<AppendedTopic>, wait: Opti
             partition_responses: partitions,
         });
     }
-    let response = ProduceResponse { responses, ..Default::default() };
+    let response = ProduceResponse {
+        responses,
+        ..Default::default()
+    };
     dispatch::reply(line, |out| response.encode(out, line.version))
 }
 
@@ -200,7 +248,9 @@ async fn acknowledge_partition(
         log_start_offset: receipt.log_start_offset().0,
         ..Default::default()
     };
-    let Some(deadline) = deadline else { return response };
+    let Some(deadline) = deadline else {
+        return response;
+    };
     match timeout_at(deadline, receipt.durable()).await {
         Ok(Ok(())) => response,
         Ok(Err(error)) => refused(index, Refusal::of_unavailable(&error)),
@@ -219,7 +269,11 @@ fn refused(index: i32, refusal: Refusal) -> PartitionProduceResponse<'static> {
         base_offset: -1,
         log_append_time_ms: -1,
         log_start_offset: -1,
-        record_errors: refusal.record_errors.into_iter().map(record_error).collect(),
+        record_errors: refusal
+            .record_errors
+            .into_iter()
+            .map(record_error)
+            .collect(),
         error_message: refusal.message.map(Cow::Owned),
         ..Default::default()
     }

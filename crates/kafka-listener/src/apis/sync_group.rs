@@ -29,12 +29,19 @@ pub(crate) async fn handle(
         protocol_type: request.protocol_type.as_deref().map(Arc::from),
         protocol: request.protocol_name.as_deref().map(Arc::from),
         assignments: assignments
-            .map(|a| (MemberId::from(a.member_id.as_ref()), Bytes::copy_from_slice(&a.assignment)))
+            .map(|a| {
+                (
+                    MemberId::from(a.member_id.as_ref()),
+                    Bytes::copy_from_slice(&a.assignment),
+                )
+            })
             .collect(),
     };
     match context.broker().groups().sync(sync).await {
         Ok(synced) => SyncGroupResponse {
-            protocol_type: synced.protocol_type.map(|name| Cow::Owned(name.to_string())),
+            protocol_type: synced
+                .protocol_type
+                .map(|name| Cow::Owned(name.to_string())),
             protocol_name: synced.protocol.map(|name| Cow::Owned(name.to_string())),
             assignment: Cow::Owned(synced.assignment.into()),
             ..Default::default()

@@ -4,7 +4,9 @@ use super::{of_lookup, of_unavailable};
 use fanlog_broker::{AppendError, LookupError, PartitionUnavailable, RefusedBatch};
 use fanlog_model::{InvalidTopicName, TopicName};
 use fanlog_protocol::ErrorCode;
-use fanlog_protocol::records::{BatchError, CompressionError, InvalidBatch, RecordFault, RefusedRecord};
+use fanlog_protocol::records::{
+    BatchError, CompressionError, InvalidBatch, RecordFault, RefusedRecord,
+};
 
 /// Why a partition of a Produce is refused, in the protocol's words.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -17,17 +19,28 @@ pub(crate) struct Refusal {
 
 impl Refusal {
     pub(crate) fn of_code(code: ErrorCode) -> Self {
-        Self { code, message: None, record_errors: Vec::new() }
+        Self {
+            code,
+            message: None,
+            record_errors: Vec::new(),
+        }
     }
 
     fn new(code: ErrorCode, message: String) -> Self {
-        Self { code, message: Some(message), record_errors: Vec::new() }
+        Self {
+            code,
+            message: Some(message),
+            record_errors: Vec::new(),
+        }
     }
 
     /// Java and librdkafka take this code for final; most others they would try again until a time-out.
     pub(crate) fn transactional() -> Self {
         let message = "transactions are not served yet; leave transactional.id unset";
-        Self::new(ErrorCode::TransactionalIdAuthorizationFailed, message.to_owned())
+        Self::new(
+            ErrorCode::TransactionalIdAuthorizationFailed,
+            message.to_owned(),
+        )
     }
 
     pub(crate) fn invalid_topic(error: &InvalidTopicName) -> Self {
@@ -57,7 +70,9 @@ pub(crate) fn of_append(error: &AppendError) -> Refusal {
         code: of_refused_batch(refused),
         message: Some(refused.to_string()),
         record_errors: match refused {
-            RefusedBatch::Invalid(InvalidBatch::Records(records)) => records.iter().map(record_error).collect(),
+            RefusedBatch::Invalid(InvalidBatch::Records(records)) => {
+                records.iter().map(record_error).collect()
+            }
             _ => Vec::new(),
         },
     }
@@ -98,9 +113,9 @@ fn of_invalid_batch(error: &InvalidBatch) -> ErrorCode {
 /// What may have been damaged on the way is worth another try (CORRUPT_MESSAGE); what was sent so is not.
 fn of_batch(error: &BatchError) -> ErrorCode {
     match error {
-        BatchError::Truncated { .. } | BatchError::BadLength { .. } | BatchError::CrcMismatch { .. } => {
-            ErrorCode::CorruptMessage
-        }
+        BatchError::Truncated { .. }
+        | BatchError::BadLength { .. }
+        | BatchError::CrcMismatch { .. } => ErrorCode::CorruptMessage,
         BatchError::UnsupportedMagic { .. } => ErrorCode::InvalidRecord,
         BatchError::UnknownCompression { .. } => ErrorCode::UnsupportedCompressionType,
         BatchError::Compression(CompressionError::TooLarge { .. }) => ErrorCode::RecordListTooLarge,
@@ -112,6 +127,8 @@ fn of_batch(error: &BatchError) -> ErrorCode {
 fn of_records(records: &[RefusedRecord]) -> ErrorCode {
     match records.first().map(|record| record.fault) {
         Some(RecordFault::Timestamp { .. }) => ErrorCode::InvalidTimestamp,
-        Some(RecordFault::NoKey | RecordFault::LogAppendTimeFromClient) | None => ErrorCode::InvalidRecord,
+        Some(RecordFault::NoKey | RecordFault::LogAppendTimeFromClient) | None => {
+            ErrorCode::InvalidRecord
+        }
     }
 }

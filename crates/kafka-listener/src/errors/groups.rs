@@ -19,7 +19,9 @@ pub(crate) fn of_group(error: &GroupError) -> ErrorCode {
         GroupError::GroupNotEmpty { .. } => ErrorCode::NonEmptyGroup,
         GroupError::NameTooLong { .. } => ErrorCode::InvalidRequest,
         // Kafka answers both like this, as its own record would be too large.
-        GroupError::ProtocolsTooLarge { .. } | GroupError::GroupTooLarge { .. } => ErrorCode::UnknownServerError,
+        GroupError::ProtocolsTooLarge { .. } | GroupError::GroupTooLarge { .. } => {
+            ErrorCode::UnknownServerError
+        }
     }
 }
 

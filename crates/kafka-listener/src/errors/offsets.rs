@@ -1,13 +1,16 @@
 //! Reasons of lookups, reads and deletions.
 
 use fanlog_broker::{
-    DeleteRecordsError, DescribeProducersError, EpochError, FetchError, LookupError, OffsetsError, PartitionUnavailable,
+    DeleteRecordsError, DescribeProducersError, EpochError, FetchError, LookupError, OffsetsError,
+    PartitionUnavailable,
 };
 use fanlog_protocol::ErrorCode;
 
 pub(crate) fn of_lookup(error: &LookupError) -> ErrorCode {
     match error {
-        LookupError::UnknownTopic(_) | LookupError::UnknownPartition { .. } => ErrorCode::UnknownTopicOrPartition,
+        LookupError::UnknownTopic(_) | LookupError::UnknownPartition { .. } => {
+            ErrorCode::UnknownTopicOrPartition
+        }
         LookupError::UnknownTopicId(_) => ErrorCode::UnknownTopicId,
     }
 }

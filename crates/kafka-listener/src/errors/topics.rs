@@ -17,7 +17,9 @@ pub(crate) fn of_create_topic(error: &CreateTopicError) -> ErrorCode {
         | CreateTopicError::Reserved { .. }
         | CreateTopicError::Collision { .. } => ErrorCode::InvalidTopicException,
         CreateTopicError::AlreadyExists { .. } => ErrorCode::TopicAlreadyExists,
-        CreateTopicError::Repeated { .. } | CreateTopicError::BesideAssignment { .. } => ErrorCode::InvalidRequest,
+        CreateTopicError::Repeated { .. } | CreateTopicError::BesideAssignment { .. } => {
+            ErrorCode::InvalidRequest
+        }
         CreateTopicError::InvalidPartitions { .. } => ErrorCode::InvalidPartitions,
         CreateTopicError::InvalidReplicationFactor { .. } => ErrorCode::InvalidReplicationFactor,
         CreateTopicError::InvalidAssignment(_) => ErrorCode::InvalidReplicaAssignment,
@@ -31,7 +33,8 @@ pub(crate) fn of_create_topic(error: &CreateTopicError) -> ErrorCode {
 /// A topic that was only named, in Metadata: what may not be created does not exist.
 pub(crate) fn of_auto_create(error: &AutoCreateError) -> ErrorCode {
     match error {
-        AutoCreateError::Disabled(_) | AutoCreateError::Refused(CreateTopicError::Reserved { .. }) => {
+        AutoCreateError::Disabled(_)
+        | AutoCreateError::Refused(CreateTopicError::Reserved { .. }) => {
             ErrorCode::UnknownTopicOrPartition
         }
         AutoCreateError::Refused(error) => of_create_topic(error),
@@ -55,9 +58,8 @@ pub(crate) fn of_create_partitions(error: &CreatePartitionsError) -> ErrorCode {
         CreatePartitionsError::UnknownTopic { .. } => ErrorCode::UnknownTopicOrPartition,
         CreatePartitionsError::Repeated { .. } => ErrorCode::InvalidRequest,
         CreatePartitionsError::Internal { .. } => ErrorCode::InvalidTopicException,
-        CreatePartitionsError::NotAnIncrease { .. } | CreatePartitionsError::TooManyForTopic { .. } => {
-            ErrorCode::InvalidPartitions
-        }
+        CreatePartitionsError::NotAnIncrease { .. }
+        | CreatePartitionsError::TooManyForTopic { .. } => ErrorCode::InvalidPartitions,
         CreatePartitionsError::InvalidAssignment(_) => ErrorCode::InvalidReplicaAssignment,
         CreatePartitionsError::TooManyPartitions { .. } => ErrorCode::PolicyViolation,
     }
@@ -75,7 +77,9 @@ fn of_alter_configs(error: &AlterConfigsError) -> ErrorCode {
         | AlterConfigsError::RequestTooLarge => ErrorCode::InvalidRequest,
         AlterConfigsError::UnknownTopic { .. } => ErrorCode::UnknownTopicOrPartition,
         AlterConfigsError::InternalTopic { .. } => ErrorCode::InvalidTopicException,
-        AlterConfigsError::NotAList { .. } | AlterConfigsError::InvalidSetting(_) => ErrorCode::InvalidConfig,
+        AlterConfigsError::NotAList { .. } | AlterConfigsError::InvalidSetting(_) => {
+            ErrorCode::InvalidConfig
+        }
     }
 }
 

@@ -1,6 +1,10 @@
 //! A broker over a temporary directory, its listener on a free port, and a client that speaks raw messages.
 
 #![allow(dead_code, unreachable_pub, reason = "each test file uses its part")]
+#![allow(
+    clippy::unwrap_used,
+    reason = "the lint does not know that this is a test"
+)]
 
 use fanlog_broker::{Broker, BrokerConfig};
 use fanlog_environment::{Environment, RealDisk};
@@ -12,8 +16,8 @@ use fanlog_protocol::messages::fetch_request::{FetchPartition, FetchTopic};
 use fanlog_protocol::messages::fetch_response::PartitionData;
 use fanlog_protocol::messages::produce_request::{PartitionProduceData, TopicProduceData};
 use fanlog_protocol::messages::{
-    CreateTopicsRequest, FetchRequest, FetchResponse, ProduceRequest, ProduceResponse, RequestHeader,
-    ResponseHeader,
+    CreateTopicsRequest, FetchRequest, FetchResponse, ProduceRequest, ProduceResponse,
+    RequestHeader, ResponseHeader,
 };
 use fanlog_protocol::records::{BatchBuilder, BatchView, Compression, Decompressor, NewRecord};
 use fanlog_protocol::wire::{GatherBuffer, Reader, RecordBytes};
@@ -58,7 +62,10 @@ impl Server {
         ];
         let statics = check_statics(small.iter().chain(settings).copied()).unwrap();
         let environment = Environment::real(RealDisk::open(dir.path()).unwrap());
-        let config = BrokerConfig { statics, ..BrokerConfig::new(BrokerId(NODE_ID), "/data") };
+        let config = BrokerConfig {
+            statics,
+            ..BrokerConfig::new(BrokerId(NODE_ID), "/data")
+        };
         let broker = Broker::start(config, environment).unwrap();
         let listener = ListenerConfig {
             address: "127.0.0.1:0".parse().unwrap(),
@@ -73,12 +80,24 @@ impl Server {
         let address = listener.local_address().unwrap();
         let (stop, stopped) = watch::channel(false);
         let serving = tokio::spawn(listener.serve(stopped));
-        Self { broker, address, stop, serving, dir }
+        Self {
+            broker,
+            address,
+            stop,
+            serving,
+            dir,
+        }
     }
 
     /// Stops cleanly and starts again over the same directory, on another port.
     pub async fn restart(self) -> Self {
-        let Self { broker, stop, serving, dir, .. } = self;
+        let Self {
+            broker,
+            stop,
+            serving,
+            dir,
+            ..
+        } = self;
         stop.send(true).unwrap();
         serving.await.unwrap();
         broker.shutdown().await;
@@ -92,7 +111,10 @@ impl Server {
     }
 
     pub async fn client(&self) -> Client {
-        Client { stream: TcpStream::connect(self.address).await.unwrap(), correlation_id: 0 }
+        Client {
+            stream: TcpStream::connect(self.address).await.unwrap(),
+            correlation_id: 0,
+        }
     }
 
     /// A topic, created through the protocol; its id.
@@ -107,7 +129,11 @@ impl Server {
             ..Default::default()
         };
         let created = self.client().await.call(&request, 7).await;
-        assert_eq!(created.topics[0].error_code, 0, "{:?}", created.topics[0].error_message);
+        assert_eq!(
+            created.topics[0].error_code, 0,
+            "{:?}",
+            created.topics[0].error_message
+        );
         created.topics[0].topic_id
     }
 }
@@ -132,18 +158,30 @@ impl Client {
     }
 
     /// The next answer, as one to the request with `correlation_id`.
-    pub async fn receive<R: Request<'static>>(&mut self, correlation_id: i32, version: i16) -> R::Response<'static> {
+    pub async fn receive<R: Request<'static>>(
+        &mut self,
+        correlation_id: i32,
+        version: i16,
+    ) -> R::Response<'static> {
         let body = self.next_frame().await.expect("the connection stays open");
         let mut reader = Reader::new(body);
-        let header = ResponseHeader::decode(&mut reader, R::KEY.response_header_version(version)).unwrap();
-        assert_eq!(header.correlation_id, correlation_id, "answers come in the order of the requests");
+        let header =
+            ResponseHeader::decode(&mut reader, R::KEY.response_header_version(version)).unwrap();
+        assert_eq!(
+            header.correlation_id, correlation_id,
+            "answers come in the order of the requests"
+        );
         let response = <R::Response<'static> as Message>::decode(&mut reader, version)
             .unwrap_or_else(|error| panic!("{} version {version}: {error}", R::KEY.name()));
         reader.finish().unwrap();
         response
     }
 
-    pub async fn call<R: Request<'static>>(&mut self, request: &R, version: i16) -> R::Response<'static> {
+    pub async fn call<R: Request<'static>>(
+        &mut self,
+        request: &R,
+        version: i16,
+    ) -> R::Response<'static> {
         let correlation_id = self.send(request, version).await;
         self.receive::<R>(correlation_id, version).await
     }
@@ -156,11 +194,18 @@ impl Client {
             self.stream.read_exact(&mut body).await.ok()?;
             Some(&*body.leak())
         };
-        tokio::time::timeout(PATIENCE, read).await.expect("an answer or a close in time")
+        tokio::time::timeout(PATIENCE, read)
+            .await
+            .expect("an answer or a close in time")
     }
 
     /// The partition's part of the answer to a Produce of one batch in the newest version that names topics.
-    pub async fn produce(&mut self, topic: &'static str, acks: i16, batch: Vec<u8>) -> ProduceResponse<'static> {
+    pub async fn produce(
+        &mut self,
+        topic: &'static str,
+        acks: i16,
+        batch: Vec<u8>,
+    ) -> ProduceResponse<'static> {
         self.call(&produce(topic, 0, acks, batch), 12).await
     }
 
@@ -182,7 +227,9 @@ pub fn frame<R: Request<'static>>(request: &R, version: i16, correlation_id: i32
         header.encode(out, R::KEY.request_header_version(version))?;
         request.encode(out, version)
     });
-    slices.unwrap_or_else(|error| panic!("{} version {version}: {error}", R::KEY.name())).concat()
+    slices
+        .unwrap_or_else(|error| panic!("{} version {version}: {error}", R::KEY.name()))
+        .concat()
 }
 
 /// A frame that holds only the fixed part of a header.
@@ -195,7 +242,12 @@ pub fn bare_frame(key: i16, version: i16, correlation_id: i32) -> Vec<u8> {
     bytes
 }
 
-pub fn produce(topic: &'static str, partition: i32, acks: i16, batch: Vec<u8>) -> ProduceRequest<'static> {
+pub fn produce(
+    topic: &'static str,
+    partition: i32,
+    acks: i16,
+    batch: Vec<u8>,
+) -> ProduceRequest<'static> {
     ProduceRequest {
         transactional_id: None,
         acks,
@@ -279,7 +331,10 @@ pub fn values(partition: &PartitionData<'_>) -> Vec<(i64, String)> {
         for record in batch.records(&mut decompressor).unwrap() {
             let record = record.unwrap();
             let value = String::from_utf8(record.value.unwrap().to_vec()).unwrap();
-            found.push((batch.base_offset().0 + i64::from(record.offset_delta), value));
+            found.push((
+                batch.base_offset().0 + i64::from(record.offset_delta),
+                value,
+            ));
         }
     }
     found
