@@ -164,6 +164,14 @@ impl Broker {
         Ok(self.catalog.rules().with_layers(&catalog, describe))
     }
 
+    /// Every setting of a topic that has these of its own, whether it exists or not.
+    pub fn describe_topic_overrides(&self, overrides: &Overrides) -> Vec<Described> {
+        let describe = |layers: &BrokerLayers<'_>| describe_topic(overrides, layers, None);
+        self.catalog
+            .rules()
+            .with_layers(&self.catalog_view(), describe)
+    }
+
     /// Every setting of this broker, or those wanted.
     pub fn describe_broker_configs(&self, wanted: Option<&[&str]>) -> Vec<Described> {
         let describe = |layers: &BrokerLayers<'_>| describe_broker(layers, wanted);

@@ -21,7 +21,7 @@ use crate::topics_view::{Topic, TopicsView};
 use fanlog_coordinators::catalog::CatalogView;
 use fanlog_environment::Environment;
 use fanlog_model::settings::BrokerSettings;
-use fanlog_model::{BrokerId, LeaderEpoch, PartitionIndex};
+use fanlog_model::{BrokerId, LeaderEpoch, Offset, PartitionIndex};
 use parking_lot::{Mutex, RwLock};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -121,6 +121,11 @@ impl Broker {
     /// The catalog as far as it is durable.
     pub fn catalog_view(&self) -> Arc<CatalogView> {
         self.catalog.view()
+    }
+
+    /// Where the catalog's log ends, as far as it is durable.
+    pub fn catalog_end_offset(&self) -> Offset {
+        self.catalog.partition().high_watermark()
     }
 
     pub(crate) fn queue(&self) -> &Arc<SyncQueue> {

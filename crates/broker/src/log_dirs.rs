@@ -14,6 +14,8 @@ pub struct LogDir {
     pub path: String,
     /// How many bytes can still be written; the error if the disk does not say.
     pub usable_bytes: io::Result<u64>,
+    /// How many bytes the disk holds in all.
+    pub total_bytes: io::Result<u64>,
     /// The partitions that serve, and the bytes of their segments.
     pub partitions: Vec<(TopicPartition, u64)>,
 }
@@ -41,6 +43,7 @@ impl Broker {
         LogDir {
             path: self.config().data_dir.clone(),
             usable_bytes: self.environment().disk.available_bytes(),
+            total_bytes: self.environment().disk.total_bytes(),
             partitions: serving.collect(),
         }
     }

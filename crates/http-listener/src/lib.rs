@@ -10,7 +10,7 @@ mod health;
 use axum::Router;
 use axum::extract::State;
 use axum::http::{StatusCode, header};
-use axum::response::IntoResponse;
+use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use fanlog_broker::Broker;
 use std::io;
@@ -92,8 +92,14 @@ fn router(broker: Arc<Broker>) -> Router {
         .with_state(broker)
 }
 
-async fn metrics(State(broker): State<Arc<Broker>>) -> impl IntoResponse {
-    ([(header::CONTENT_TYPE, METRICS_TYPE)], broker.metrics_text())
+async fn metrics(State(broker): State<Arc<Broker>>) -> Response {
+    match broker.metrics().encode() {
+        Ok(text) => ([(header::CONTENT_TYPE, METRICS_TYPE)], text).into_response(),
+        Err(error) => {
+            let text = format!("metrics can't be written: {error}\n");
+            (StatusCode::INTERNAL_SERVER_ERROR, text).into_response()
+        }
+    }
 }
 
 async fn unknown_path() -> (StatusCode, &'static str) {

@@ -1,5 +1,8 @@
 //! Settings: described and altered, in every version.
-#![allow(clippy::unwrap_used, reason = "the lint does not know that this is a test")]
+#![allow(
+    clippy::unwrap_used,
+    reason = "the lint does not know that this is a test"
+)]
 
 mod common;
 
@@ -256,7 +259,7 @@ async fn settings_are_set_deleted_appended_and_subtracted() {
         (alter(BROKER_LOGGER, "7", &[]), ErrorCode::InvalidRequest),
         (
             alter(BROKER, "7", &[("log.dirs", SET, Some("/x"))]),
-            ErrorCode::InvalidConfig,
+            ErrorCode::InvalidRequest,
         ),
     ];
     for (request, expected) in cases {

@@ -4,6 +4,7 @@ use fanlog_broker::{AutoCreateError, CatalogUnavailable, InitProducerIdError};
 use fanlog_coordinators::catalog::{
     AlterConfigsError, CreatePartitionsError, CreateTopicError, DeleteTopicError,
 };
+use fanlog_model::settings::SettingError;
 use fanlog_protocol::ErrorCode;
 
 /// The catalog's log has failed: clients ask again, operators look at the disk.
@@ -77,9 +78,23 @@ fn of_alter_configs(error: &AlterConfigsError) -> ErrorCode {
         | AlterConfigsError::RequestTooLarge => ErrorCode::InvalidRequest,
         AlterConfigsError::UnknownTopic { .. } => ErrorCode::UnknownTopicOrPartition,
         AlterConfigsError::InternalTopic { .. } => ErrorCode::InvalidTopicException,
-        AlterConfigsError::NotAList { .. } | AlterConfigsError::InvalidSetting(_) => {
-            ErrorCode::InvalidConfig
+        AlterConfigsError::NotAList { .. } => ErrorCode::InvalidConfig,
+        AlterConfigsError::InvalidSetting(error) => of_altered_setting(error),
+    }
+}
+
+/// A setting that is not for this request is the request's fault; one that doesn't take its value, the value's.
+fn of_altered_setting(error: &SettingError) -> ErrorCode {
+    match error {
+        SettingError::NotDynamic { .. } | SettingError::PerBrokerOnly { .. } => {
+            ErrorCode::InvalidRequest
         }
+        SettingError::Unknown { .. }
+        | SettingError::Invalid { .. }
+        | SettingError::Unsupported { .. }
+        | SettingError::TooLong { .. }
+        | SettingError::TooLongTogether { .. }
+        | SettingError::Above { .. } => ErrorCode::InvalidConfig,
     }
 }
 
