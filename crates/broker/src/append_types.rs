@@ -2,7 +2,7 @@
 
 use crate::lookup::PartitionUnavailable;
 use crate::partition::Partition;
-use fanlog_model::{Offset, TimestampMs};
+use fanlog_model::{Offset, TimestampMs, TopicName};
 use fanlog_storage::Appended;
 use std::sync::Arc;
 use std::time::Duration;
@@ -23,6 +23,12 @@ pub enum AppendError {
     /// The partition cannot serve.
     #[error(transparent)]
     Unavailable(#[from] PartitionUnavailable),
+    /// The topic is the broker's own: only its coordinators write to it.
+    #[error("topic '{topic}' is internal; clients cannot produce to it")]
+    Internal {
+        /// The topic.
+        topic: TopicName,
+    },
     /// The batches are refused, or could not be written; the log serves on.
     #[error(transparent)]
     Refused(RefusedBatch),

@@ -82,6 +82,11 @@ impl Broker {
         let topics = self.topics();
         let settings = &topics.topic(topic)?.settings;
         let partition = topics.partition(topic, partition)?.clone();
+        if partition.is_internal() {
+            return Err(DeleteRecordsError::Internal {
+                topic: partition.topic().to_string(),
+            });
+        }
         if !settings.cleanup_policy.delete {
             return Err(DeleteRecordsError::PolicyViolation {
                 topic: partition.topic().to_string(),

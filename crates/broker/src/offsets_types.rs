@@ -95,6 +95,12 @@ pub enum DeleteRecordsError {
         /// What the disk said.
         reason: String,
     },
+    /// The topic is the broker's own: what it holds is not a client's to delete.
+    #[error("topic '{topic}' is internal; its records cannot be deleted")]
+    Internal {
+        /// The topic.
+        topic: String,
+    },
     /// The topic keeps its last value per key: its policy does not allow it.
     #[error("topic '{topic}' does not have cleanup.policy delete; records of it cannot be deleted")]
     PolicyViolation {

@@ -18,6 +18,15 @@ use std::path::Path;
 use std::sync::Arc;
 use thiserror::Error;
 
+/// A partition to open.
+#[derive(Debug)]
+pub(crate) struct Opening {
+    pub(crate) place: Place,
+    pub(crate) config: LogConfig,
+    pub(crate) metrics: Arc<TopicMetrics>,
+    pub(crate) is_internal: bool,
+}
+
 /// What opening a log needs beside its place and settings.
 #[derive(Debug)]
 pub(crate) struct Opener {
@@ -61,18 +70,19 @@ impl OpenError {
 
 impl Opener {
     /// The partition, online if its log can be opened or created.
-    pub(crate) fn open(
-        &self,
-        place: Place,
-        config: LogConfig,
-        metrics: Arc<TopicMetrics>,
-        deleted: &HashSet<TopicId>,
-    ) -> Arc<Partition> {
+    pub(crate) fn open(&self, opening: Opening, deleted: &HashSet<TopicId>) -> Arc<Partition> {
+        let Opening {
+            place,
+            config,
+            metrics,
+            is_internal,
+        } = opening;
         let shared = PartitionShared {
             clock: self.environment.clock.clone(),
             queue: self.queue.clone(),
             leader_epoch: self.leader_epoch,
             metrics,
+            is_internal,
         };
         match self.open_log(&place, config, deleted) {
             Ok(log) => Partition::online(place, log, shared),

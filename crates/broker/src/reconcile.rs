@@ -8,27 +8,18 @@
 use crate::broker::Broker;
 use crate::folders::{mark_deleted, remove_deleted};
 use crate::log_config::log_config;
-use crate::metrics::TopicMetrics;
-use crate::opener::Opener;
+use crate::opener::{Opener, Opening};
 use crate::partition::{Partition, Place};
 use crate::topics_view::{Topic, TopicsView};
 use fanlog_coordinators::catalog::{self, CatalogView};
 use fanlog_model::settings::{BrokerSettings, TopicSettings};
 use fanlog_model::{PartitionIndex, TopicId};
-use fanlog_storage::LogConfig;
 use parking_lot::Mutex;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 /// How many threads open logs: recovery reads their tails, and disks read in parallel.
 const OPENING_THREADS: usize = 2;
-
-/// A partition to open.
-struct Opening {
-    place: Place,
-    config: LogConfig,
-    metrics: Arc<TopicMetrics>,
-}
 
 /// A topic that differs from what is open, before its new partitions are opened.
 struct Change<'a> {
@@ -99,6 +90,7 @@ impl Broker {
                 place: Place::new(wanted.name.clone(), wanted.id, index),
                 config: config.clone(),
                 metrics: metrics.clone(),
+                is_internal: wanted.is_internal,
             }));
             changes.push(Change {
                 wanted,
@@ -171,7 +163,7 @@ fn open_in_parallel(
             let Some(opening) = left.lock().pop() else {
                 return;
             };
-            let partition = opener.open(opening.place, opening.config, opening.metrics, deleted);
+            let partition = opener.open(opening, deleted);
             let mut opened = opened.lock();
             opened
                 .entry(partition.topic_id())

@@ -15,7 +15,7 @@ use crate::garbage::collect_garbage;
 use crate::groups::{Groups, group_settings};
 use crate::identity::{Identity, IdentityError, open_identity};
 use crate::metrics::Metrics;
-use crate::opener::Opener;
+use crate::opener::{Opener, Opening};
 use crate::partition::{Partition, Place};
 use crate::producer_ids::ProducerIds;
 use crate::start_counter::{StartCounterError, raise_start_counter};
@@ -171,7 +171,13 @@ fn load_catalog(
         max_message_bytes: u32::MAX,
         ..LogConfig::default()
     };
-    let partition = opener.open(place, config, metrics, &HashSet::new());
+    let opening = Opening {
+        place,
+        config,
+        metrics,
+        is_internal: true,
+    };
+    let partition = opener.open(opening, &HashSet::new());
     CatalogRuntime::load(partition, rules).map_err(|error| StartError::Catalog {
         reason: error.to_string(),
     })

@@ -1,5 +1,10 @@
 //! Acknowledged records and crashes at every kind of moment, over a disk that forgets what was not synced.
 
+#![allow(
+    clippy::unwrap_used,
+    reason = "the lint does not know that this is a test"
+)]
+
 mod common;
 
 use common::*;

@@ -1,10 +1,15 @@
 //! Groups over the runtime: their log, restarts, failures, and callers that go away.
 
+#![allow(
+    clippy::unwrap_used,
+    reason = "the lint does not know that this is a test"
+)]
+
 mod common;
 
 use bytes::Bytes;
 use common::*;
-use fanlog_broker::{Broker, CoordinatorError, GroupRequestError};
+use fanlog_broker::{AppendError, Broker, CoordinatorError, GroupRequestError};
 use fanlog_coordinators::CallId;
 use fanlog_coordinators::catalog::TopicRef;
 use fanlog_coordinators::group::{
@@ -339,4 +344,57 @@ async fn lag_and_loss_are_told() {
     told(&format!(
         "fanlog_group_records_lost_to_retention_total{{{labels}}} 2"
     ));
+}
+
+#[tokio::test]
+async fn clients_may_read_the_offsets_topic_and_not_write_to_it() {
+    let machine = Machine::new(9);
+    let broker = machine.start();
+    create(&broker, "t", 1).await;
+    commit(&broker, commit_request("g", None, "t", 1))
+        .await
+        .unwrap();
+    let topics = broker.topics();
+    let internal = topics.by_name(&name("__consumer_offsets")).unwrap();
+    assert!(internal.is_internal);
+    for partition in &internal.partitions {
+        let refused = partition.append(&mut batch(&["x"])).unwrap_err();
+        assert!(matches!(refused, AppendError::Internal { .. }), "{refused}");
+    }
+    assert!(topics.by_name(&name("__fanlog_catalog")).is_none());
+    let stored: i64 = internal
+        .partitions
+        .iter()
+        .map(|log| log.high_watermark().0)
+        .sum();
+    assert!(stored > 0);
+}
+
+/// A commit that was answered is read back, whatever happens to the machine in between.
+#[tokio::test]
+async fn answered_commits_survive_crashes_at_every_operation() {
+    for crash_at in 0..120 {
+        let machine = Machine::new(10);
+        let broker = machine.start();
+        create(&broker, "t", 1).await;
+        machine.disk.crash_at(crash_at);
+        let mut answered = 0;
+        for offset in 1..30 {
+            let request = commit_request("g", None, "t", offset);
+            if commit(&broker, request).await.is_err() {
+                break;
+            }
+            answered = offset;
+        }
+        drop(broker);
+        machine.disk.crash(crash_at);
+        let broker = machine.start();
+        loaded(&broker).await;
+        let found = committed(&broker, "g", "t").await.unwrap_or(0);
+        let legal = answered..=answered + 1;
+        assert!(
+            legal.contains(&found),
+            "crash at {crash_at}: {answered} answered, {found} found"
+        );
+    }
 }

@@ -1,5 +1,10 @@
 //! Appending, becoming durable, and being fetched.
 
+#![allow(
+    clippy::unwrap_used,
+    reason = "the lint does not know that this is a test"
+)]
+
 mod common;
 
 use common::*;

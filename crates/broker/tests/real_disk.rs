@@ -1,5 +1,10 @@
 //! The broker as it really runs: a real directory, sync threads, timers.
 
+#![allow(
+    clippy::unwrap_used,
+    reason = "the lint does not know that this is a test"
+)]
+
 mod common;
 
 use common::{batch, by_name, new_topic, plan, values, waiting_plan};

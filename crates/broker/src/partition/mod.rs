@@ -54,6 +54,7 @@ pub(crate) struct PartitionShared {
     pub(crate) queue: Arc<SyncQueue>,
     pub(crate) leader_epoch: LeaderEpoch,
     pub(crate) metrics: Arc<TopicMetrics>,
+    pub(crate) is_internal: bool,
 }
 
 /// Why a partition is offline after a failed write or sync: only a restart reads what the disk really has.
@@ -131,6 +132,11 @@ impl Partition {
         self.place.index
     }
 
+    /// Whether it belongs to the broker: clients may read it and not write to it.
+    pub fn is_internal(&self) -> bool {
+        self.shared.is_internal
+    }
+
     /// Topic and number.
     pub fn topic_partition(&self) -> TopicPartition {
         TopicPartition {
@@ -185,8 +191,13 @@ impl Partition {
     /// Offsets are written into `batches` in place.
     ///
     /// # Errors
-    /// The batches are refused, or the partition cannot serve.
+    /// The topic is internal, the batches are refused, or the partition cannot serve.
     pub fn append(self: &Arc<Self>, batches: &mut [u8]) -> Result<AppendReceipt, AppendError> {
+        if self.shared.is_internal {
+            return Err(AppendError::Internal {
+                topic: self.topic().clone(),
+            });
+        }
         self.append_as(batches, Appender::Client)
     }
 

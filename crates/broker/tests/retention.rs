@@ -1,0 +1,80 @@
+//! Retention: what goes, who is told, and what stays.
+#![allow(
+    clippy::unwrap_used,
+    reason = "the lint does not know that this is a test"
+)]
+
+mod common;
+
+use common::*;
+use fanlog_broker::{FetchError, Isolation, OffsetSpec};
+use fanlog_coordinators::catalog::NewTopic;
+use fanlog_model::{Offset, PartitionIndex};
+use std::time::Duration;
+
+fn short_lived() -> NewTopic {
+    let setting = |name: &str, value: &str| (name.to_owned(), Some(value.to_owned()));
+    NewTopic {
+        overrides: vec![
+            setting("segment.ms", "1000"),
+            setting("retention.ms", "60000"),
+        ],
+        ..new_topic("t", 1)
+    }
+}
+
+#[tokio::test]
+async fn retention_moves_the_start_for_everybody_at_once() {
+    let machine = Machine::new(1);
+    let broker = machine.start();
+    let created = drive(&broker, broker.create_topics(vec![short_lived()], false)).await;
+    created.unwrap().remove(0).unwrap();
+    for value in ["a", "b", "c"] {
+        produce(&broker, "t", &[value]).await;
+    }
+    broker.maintain();
+    assert_eq!(values(&broker, "t", 0).await, ["a", "b", "c"]);
+    machine.clock.advance(Duration::from_secs(3600));
+    broker.maintain();
+    broker.sync_all();
+    let earliest = broker.list_offset(
+        &by_name("t"),
+        PartitionIndex(0),
+        OffsetSpec::Earliest,
+        Isolation::ReadUncommitted,
+        None,
+    );
+    // P52: ListOffsets and Fetch agree.
+    assert_eq!(earliest.unwrap().offset, Some(Offset(3)));
+    let below = broker.fetch(plan("t", 2)).await.partitions.remove(0);
+    let is_out = |error| {
+        matches!(
+            error,
+            FetchError::OffsetOutOfRange {
+                log_start_offset: Offset(3),
+                ..
+            }
+        )
+    };
+    assert!(is_out(below.unwrap_err()));
+    // LOG-3: the next record does not take an offset that was given.
+    assert_eq!(produce(&broker, "t", &["d"]).await, Offset(3));
+    drop(broker);
+    machine.disk.crash(4);
+    let broker = machine.start();
+    assert_eq!(values(&broker, "t", 3).await, ["d"]);
+}
+
+#[tokio::test]
+async fn records_rolled_before_their_sync_are_acknowledged_all_the_same() {
+    let machine = Machine::new(2);
+    let broker = machine.start();
+    let created = drive(&broker, broker.create_topics(vec![short_lived()], false)).await;
+    created.unwrap().remove(0).unwrap();
+    let receipt = append(&broker, "t", &["a"]);
+    machine.clock.advance(Duration::from_secs(10));
+    // Rolling syncs the segment, so that nothing is left for the sync that the append asked for.
+    broker.maintain();
+    drive(&broker, receipt.durable()).await.unwrap();
+    assert_eq!(values(&broker, "t", 0).await, ["a"]);
+}
