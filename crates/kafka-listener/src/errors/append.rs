@@ -64,6 +64,7 @@ impl Refusal {
 pub(crate) fn of_append(error: &AppendError) -> Refusal {
     let refused = match error {
         AppendError::Unavailable(error) => return Refusal::of_unavailable(error),
+        AppendError::Internal { topic } => return Refusal::internal_topic(topic),
         AppendError::Refused(refused) => refused,
     };
     Refusal {

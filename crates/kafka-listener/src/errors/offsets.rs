@@ -54,6 +54,7 @@ pub(crate) fn of_delete_records(error: &DeleteRecordsError) -> ErrorCode {
         DeleteRecordsError::Unavailable(error) => of_unavailable(error),
         DeleteRecordsError::OffsetOutOfRange { .. } => ErrorCode::OffsetOutOfRange,
         DeleteRecordsError::Disk { .. } => ErrorCode::KafkaStorageError,
+        DeleteRecordsError::Internal { .. } => ErrorCode::InvalidTopicException,
         DeleteRecordsError::PolicyViolation { .. } => ErrorCode::PolicyViolation,
     }
 }
