@@ -103,6 +103,10 @@ impl Promises {
             self.check(&log);
             self.durable = log.log_end_offset().get();
             self.start = log.log_start_offset().get();
+            // What was found can be read from now on: it must not depend on the page cache.
+            let cut = fixture.disk.fork();
+            cut.crash(seed);
+            self.check(&Fixture::on(cut).open(&tiny(), epoch));
             self.run += 1;
             for _ in 0..2 {
                 self.append(&mut log).unwrap();
@@ -240,6 +244,61 @@ fn whatever_a_power_cut_leaves_of_an_unsynced_tail_is_cut_to_whole_batches() {
         ends.insert(log.log_end_offset());
     }
     assert!(ends.len() > 5, "{ends:?}");
+}
+
+#[test]
+fn a_recovery_may_be_cut_off_at_any_operation() {
+    let fixture = Fixture::new();
+    let mut promises = Promises::default();
+    let mut log = fixture.create(&tiny());
+    while log.segment_count() < 3 {
+        promises.append(&mut log).unwrap();
+        if log.segment_count() == 1 {
+            promises.sync(&mut log).unwrap();
+        }
+    }
+    promises.append(&mut log).unwrap();
+    drop(log);
+    for operation in 0.. {
+        // The name of the last segment and what is in it are in the page cache only.
+        let restarted = Fixture::on(fixture.disk.fork());
+        restarted.disk.restart();
+        restarted.disk.crash_at(operation);
+        let opened = restarted.try_open(&tiny(), false, 1);
+        if !restarted.disk.is_crashed() {
+            promises.check(&opened.unwrap());
+            assert!(operation > 4);
+            break;
+        }
+        for seed in 0..20 {
+            let disk = restarted.disk.fork();
+            disk.crash(seed);
+            promises.check(&Fixture::on(disk).open(&tiny(), 2));
+        }
+    }
+}
+
+#[test]
+fn a_power_cut_after_a_full_disk_is_a_power_cut_like_any_other() {
+    for seed in 0..200 {
+        let fixture = Fixture::on(SimulatedDisk::new(seed));
+        let mut promises = Promises::default();
+        let mut log = fixture.create(&LogConfig::default());
+        for _ in 0..3 {
+            promises.append(&mut log).unwrap();
+        }
+        promises.sync(&mut log).unwrap();
+        fixture.disk.set_free_bytes(Some(1200));
+        let full = send(&mut log, batch(&[(0, &"full ".repeat(600))]));
+        assert!(matches!(full, Err(AppendError::Io { .. })));
+        fixture.disk.set_free_bytes(None);
+        for _ in 0..8 {
+            promises.append(&mut log).unwrap();
+        }
+        drop(log);
+        fixture.disk.crash(seed);
+        promises.check(&fixture.open(&LogConfig::default(), 1));
+    }
 }
 
 #[test]
