@@ -5,7 +5,7 @@ use crate::config::LogConfig;
 use crate::error::{ChangeError, OpenLogError};
 use crate::formats::file_names::{self, DELETED_DIR_SUFFIX, LOG, PRODUCER_SNAPSHOT};
 use crate::types::RecoveryMode;
-use fanlog_environment::{Environment, OpenMode};
+use fanlog_environment::{Disk, Environment, OpenMode};
 use fanlog_model::{LeaderEpoch, Offset, TopicId};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -187,12 +187,29 @@ fn prepare_dir(environment: &Environment, dir: &Path, topic_id: TopicId) -> io::
     files::partition_of(dir)?;
     let disk = &*environment.disk;
     disk.create_dir_all(dir)?;
-    let first = dir.join(file_names::with_offset(Offset::ZERO, LOG));
-    let file = disk.open(&first, OpenMode::CreateOrOpen)?;
-    if !file.is_empty()? {
-        let message = "it holds records and no partition.metadata: it is not a new log";
+    if holds_a_log(disk, dir)? {
+        let message = "it holds a log whose partition.metadata is missing; restore that file, or move the folder away";
         return Err(io::Error::new(io::ErrorKind::AlreadyExists, message));
     }
+    let first = dir.join(file_names::with_offset(Offset::ZERO, LOG));
+    disk.open(&first, OpenMode::CreateOrOpen)?;
     files::write_topic_id(disk, dir, topic_id)?;
     disk.sync_dir(dir.parent().unwrap_or(Path::new("")))
+}
+
+/// Whether a folder holds more than a creation that was cut off leaves: an empty first segment.
+fn holds_a_log(disk: &dyn Disk, dir: &Path) -> io::Result<bool> {
+    for entry in disk.read_dir(dir)? {
+        let name = entry.name.to_string_lossy();
+        let is_more = match file_names::parse(&name) {
+            Some((Offset::ZERO, LOG)) => {
+                !disk.open(&dir.join(&*name), OpenMode::Read)?.is_empty()?
+            }
+            parsed => parsed.is_some() || name == file_names::RECOVERY_MARK,
+        };
+        if is_more {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }

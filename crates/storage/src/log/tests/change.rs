@@ -35,6 +35,23 @@ fn a_log_is_created_once_and_a_half_made_one_is_completed() {
 }
 
 #[test]
+fn a_log_that_lost_its_metadata_is_not_taken_for_a_new_one() {
+    let fixture = Fixture::new();
+    let mut log = filled(&fixture, &small(), 120);
+    log.delete_records_before(Offset(100)).unwrap();
+    drop(log);
+    let metadata = Path::new(DIR).join(file_names::PARTITION_METADATA);
+    fixture.disk.remove_file(&metadata).unwrap();
+    let before = fixture.disk.live_files();
+    let error = fixture.try_create(&small()).unwrap_err();
+    assert!(
+        error.to_string().contains("partition.metadata is missing"),
+        "{error}"
+    );
+    assert_eq!(fixture.disk.live_files(), before);
+}
+
+#[test]
 fn a_deleted_log_does_not_come_back() {
     for operation in 0.. {
         let fixture = Fixture::new();
