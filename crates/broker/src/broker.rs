@@ -16,6 +16,8 @@ use crate::metrics::Metrics;
 use crate::opener::Opener;
 use crate::partition::Partition;
 use crate::producer_ids::ProducerIds;
+use crate::reconcile::Reconciled;
+use crate::steady_clock::SteadyClock;
 use crate::sync_threads::{SyncQueue, SyncThreads, sync_guarded};
 use crate::topics_view::{Topic, TopicsView};
 use fanlog_coordinators::catalog::CatalogView;
@@ -40,7 +42,8 @@ pub struct Broker {
     pub(crate) producer_ids: ProducerIds,
     pub(crate) budget: FetchBudget,
     pub(crate) sync_threads: SyncThreads,
-    pub(crate) reconciling: Mutex<()>,
+    pub(crate) reconciled: Mutex<Reconciled>,
+    pub(crate) steady_clock: SteadyClock,
     pub(crate) tasks: Mutex<Vec<AbortHandle>>,
     pub(crate) is_serving: AtomicBool,
 }

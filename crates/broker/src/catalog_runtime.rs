@@ -119,10 +119,9 @@ impl Broker {
             .durable()
             .await
             .map_err(|error| unavailable(&error))?;
-        let view = ledger.view().clone();
-        *runtime.view.write() = view.clone();
+        *runtime.view.write() = ledger.view().clone();
         let broker = self.clone();
-        tokio::task::spawn_blocking(move || broker.reconcile(&view, &HashSet::new()))
+        tokio::task::spawn_blocking(move || broker.reconcile())
             .await
             .map_err(|error| unavailable(&error))?;
         Ok(reply)

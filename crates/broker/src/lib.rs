@@ -40,6 +40,7 @@ mod reconcile;
 mod small_files;
 mod start;
 mod start_counter;
+mod steady_clock;
 
 mod metrics;
 

@@ -60,13 +60,23 @@ enum OpenError {
 impl OpenError {
     /// Whether the same attempt may succeed later: when there is space again, or files may be opened again.
     fn may_pass(&self) -> bool {
-        match self {
-            Self::Log(OpenLogError::Io { .. }) | Self::Earlier(_) | Self::Io(_) => true,
+        let error = match self {
+            Self::Log(OpenLogError::Io { source, .. }) => source,
+            Self::Earlier(error) | Self::Io(error) => error,
             Self::Log(OpenLogError::Corrupt { .. } | OpenLogError::Exists { .. })
-            | Self::Foreign { .. } => false,
-        }
+            | Self::Foreign { .. } => return false,
+        };
+        // After an I/O error a second attempt could succeed without the disk having anything.
+        matches!(
+            error.kind(),
+            io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded
+        ) || matches!(error.raw_os_error(), Some(ENFILE | EMFILE))
     }
 }
+
+/// Too many open files, in the system and in this process.
+const ENFILE: i32 = 23;
+const EMFILE: i32 = 24;
 
 impl Opener {
     /// The partition, online if its log can be opened or created.

@@ -11,15 +11,27 @@ use crate::log_config::log_config;
 use crate::opener::{Opener, Opening};
 use crate::partition::{Partition, Place};
 use crate::topics_view::{Topic, TopicsView};
-use fanlog_coordinators::catalog::{self, CatalogView};
-use fanlog_model::settings::{BrokerSettings, TopicSettings};
+use fanlog_coordinators::catalog::{self, BrokerScope, CatalogView};
+use fanlog_model::settings::{BrokerSettings, Overrides, TopicSettings};
 use fanlog_model::{PartitionIndex, TopicId};
+use fanlog_storage::LogConfig;
 use parking_lot::Mutex;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 /// How many threads open logs: recovery reads their tails, and disks read in parallel.
 const OPENING_THREADS: usize = 2;
+
+/// What the last comparison with the catalog left.
+#[derive(Debug, Default)]
+pub(crate) struct Reconciled {
+    /// The dynamic settings that open logs know: this broker's, and those for all.
+    layers: Option<[Arc<Overrides>; 2]>,
+    /// Topics that were deleted; a folder of theirs may still be there.
+    deleted: HashSet<TopicId>,
+    /// The broker is stopping: nothing is opened any more.
+    is_stopped: bool,
+}
 
 /// A topic that differs from what is open, before its new partitions are opened.
 struct Change<'a> {
@@ -28,13 +40,26 @@ struct Change<'a> {
     kept: Vec<Arc<Partition>>,
 }
 
+impl Reconciled {
+    pub(crate) fn new(deleted: HashSet<TopicId>) -> Self {
+        Self {
+            deleted,
+            ..Self::default()
+        }
+    }
+}
+
 impl Broker {
-    /// Follows the catalog. Blocks: it creates and removes folders.
-    pub(crate) fn reconcile(&self, catalog: &CatalogView, deleted: &HashSet<TopicId>) {
-        let _one_at_a_time = self.reconciling.lock();
+    /// Follows the catalog as it is now. Blocks: it creates and removes folders.
+    pub(crate) fn reconcile(&self) {
+        let mut state = self.reconciled.lock();
+        if state.is_stopped {
+            return;
+        }
+        // Read under the lock: an older view would take what a newer one has created for deleted.
+        let catalog = self.catalog_view();
         let before = self.topics();
-        let broker = self.settings_in(catalog);
-        let gone = gone_topics(&before, catalog);
+        let gone = gone_topics(&before, &catalog);
         let mut after = TopicsView::clone(&before);
         for topic in &gone {
             after.remove(topic.id);
@@ -43,11 +68,11 @@ impl Broker {
         self.set_topics(after.clone());
         for topic in &gone {
             self.delete_logs(topic);
+            state.deleted.insert(topic.id);
         }
-        let mut earlier = deleted.clone();
-        earlier.extend(gone.iter().map(|topic| topic.id));
-        let (changes, openings) = self.plan(&before, catalog, &broker);
-        let mut opened = open_in_parallel(&self.opener, openings, &earlier);
+        let broker = self.settings_in(&catalog);
+        let (changes, openings) = self.plan(&before, &catalog, &broker, &mut state);
+        let mut opened = open_in_parallel(&self.opener, openings, &state.deleted);
         for change in changes {
             let new = opened.remove(&change.wanted.id).unwrap_or_default();
             after.put(Arc::new(change.into_topic(new)));
@@ -56,42 +81,39 @@ impl Broker {
         self.follow(broker, &gone);
     }
 
+    /// From now on nothing is opened: every log that is open now is in the view.
+    pub(crate) fn stop_reconciling(&self) {
+        self.reconciled.lock().is_stopped = true;
+    }
+
     /// Hands changed settings to open logs, and says what must be opened.
     fn plan<'a>(
         &self,
         before: &TopicsView,
         catalog: &'a CatalogView,
         broker: &BrokerSettings,
+        state: &mut Reconciled,
     ) -> (Vec<Change<'a>>, Vec<Opening>) {
+        let layers = self.dynamic_layers(catalog);
+        let same_layers = state.layers.as_ref() == Some(&layers);
+        state.layers = Some(layers);
         let mut changes = Vec::new();
         let mut openings = Vec::new();
-        let rules = self.catalog.rules();
         for wanted in catalog.topics() {
-            let settings = rules.topic_settings(catalog, &wanted.overrides);
-            let config = log_config(&settings, broker);
             let open = before.by_id(wanted.id);
-            let kept: Vec<_> = open.map_or_else(Vec::new, |open| {
-                let all = open.partitions.iter();
-                all.filter(|partition| !partition.may_be_opened())
-                    .cloned()
-                    .collect()
-            });
+            if same_layers && open.is_some_and(|open| is_as_wanted(open, wanted)) {
+                continue;
+            }
+            let settings = self
+                .catalog
+                .rules()
+                .topic_settings(catalog, &wanted.overrides);
+            let config = log_config(&settings, broker);
+            let kept = open.map_or_else(Vec::new, |open| openable_no_more(open));
             for partition in &kept {
                 partition.update_config(&config);
             }
-            if open.is_some_and(|open| is_as_wanted(open, &kept, wanted, &settings)) {
-                continue;
-            }
-            let metrics = self.metrics().topic(&wanted.name);
-            let missing = (0..wanted.partitions)
-                .map(PartitionIndex)
-                .filter(|index| kept.iter().all(|kept| kept.index() != *index));
-            openings.extend(missing.map(|index| Opening {
-                place: Place::new(wanted.name.clone(), wanted.id, index),
-                config: config.clone(),
-                metrics: metrics.clone(),
-                is_internal: wanted.is_internal,
-            }));
+            openings.extend(self.missing(wanted, &kept, &config));
             changes.push(Change {
                 wanted,
                 settings,
@@ -99,6 +121,33 @@ impl Broker {
             });
         }
         (changes, openings)
+    }
+
+    fn missing(
+        &self,
+        wanted: &catalog::Topic,
+        kept: &[Arc<Partition>],
+        config: &LogConfig,
+    ) -> Vec<Opening> {
+        let kept: HashSet<_> = kept.iter().map(|partition| partition.index()).collect();
+        let metrics = self.metrics().topic(&wanted.name);
+        (0..wanted.partitions)
+            .map(PartitionIndex)
+            .filter(|index| !kept.contains(index))
+            .map(|index| Opening {
+                place: Place::new(wanted.name.clone(), wanted.id, index),
+                config: config.clone(),
+                metrics: metrics.clone(),
+                is_internal: wanted.is_internal,
+            })
+            .collect()
+    }
+
+    fn dynamic_layers(&self, catalog: &CatalogView) -> [Arc<Overrides>; 2] {
+        [
+            catalog.broker_settings(BrokerScope::Broker(self.node_id())),
+            catalog.broker_settings(BrokerScope::Default),
+        ]
     }
 
     fn delete_logs(&self, topic: &Topic) {
@@ -122,15 +171,21 @@ fn gone_topics(open: &TopicsView, catalog: &CatalogView) -> Vec<Arc<Topic>> {
         .collect()
 }
 
-fn is_as_wanted(
-    open: &Topic,
-    kept: &[Arc<Partition>],
-    wanted: &catalog::Topic,
-    settings: &TopicSettings,
-) -> bool {
-    kept.len() == wanted.partitions as usize
+/// The partitions that stay as they are: all but those whose opening is to be tried again.
+fn openable_no_more(open: &Topic) -> Vec<Arc<Partition>> {
+    let all = open.partitions.iter();
+    all.filter(|partition| !partition.may_be_opened())
+        .cloned()
+        .collect()
+}
+
+fn is_as_wanted(open: &Topic, wanted: &catalog::Topic) -> bool {
+    open.partitions.len() == wanted.partitions as usize
         && open.overrides == wanted.overrides
-        && open.settings == *settings
+        && !open
+            .partitions
+            .iter()
+            .any(|partition| partition.may_be_opened())
 }
 
 impl Change<'_> {

@@ -6,7 +6,6 @@
 use crate::broker::Broker;
 use crate::partition::Partition;
 use fanlog_model::Offset;
-use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -19,12 +18,12 @@ impl Broker {
             self.maintain_partition(partition);
         }
         if all().any(|partition| partition.may_be_opened()) {
-            self.reconcile(&self.catalog_view(), &HashSet::new());
+            self.reconcile();
         }
     }
 
     fn maintain_partition(&self, partition: &Arc<Partition>) {
-        let now = self.environment().clock.wall_ms();
+        let now = self.steady_clock.wall_ms();
         let maintained = partition.change(|log| {
             log.expire_producers(now);
             let before = log.log_start_offset();

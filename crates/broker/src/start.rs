@@ -18,12 +18,14 @@ use crate::metrics::Metrics;
 use crate::opener::{Opener, Opening};
 use crate::partition::{Partition, Place};
 use crate::producer_ids::ProducerIds;
+use crate::reconcile::Reconciled;
 use crate::start_counter::{StartCounterError, raise_start_counter};
+use crate::steady_clock::SteadyClock;
 use crate::sync_threads::{SyncQueue, SyncThreads};
 use crate::topics_view::TopicsView;
 use fanlog_coordinators::catalog::{CATALOG_TOPIC, Rules};
 use fanlog_environment::Environment;
-use fanlog_model::{PartitionIndex, TopicName};
+use fanlog_model::{PartitionIndex, TopicId, TopicName};
 use fanlog_storage::LogConfig;
 use parking_lot::{Mutex, RwLock};
 use std::collections::HashSet;
@@ -70,10 +72,20 @@ impl Broker {
             statics: Arc::new(config.statics.clone()),
         };
         let (catalog, deleted) = load_catalog(&opener, rules)?;
-        let broker = assemble(identity, config, opener, sync_threads, catalog);
-        let view = broker.catalog_view();
-        broker.reconcile(&view, &deleted);
-        collect_garbage(&*broker.environment().disk, &view, &deleted)?;
+        let broker = assemble(
+            identity,
+            config,
+            opener,
+            sync_threads,
+            catalog,
+            deleted.clone(),
+        );
+        broker.reconcile();
+        collect_garbage(
+            &*broker.environment().disk,
+            &broker.catalog_view(),
+            &deleted,
+        )?;
         broker.is_serving.store(true, Ordering::Release);
         if broker.config.has_timers {
             broker.start_maintenance();
@@ -96,6 +108,8 @@ impl Broker {
             return;
         }
         self.stop_tasks();
+        // A topic that is being created is either open and closed below, or made by the next start.
+        self.stop_reconciling();
         self.sync_threads.stop();
         let topics = self.topics();
         let partitions = topics.iter().flat_map(|topic| &topic.partitions);
@@ -161,7 +175,7 @@ fn new_opener(environment: Environment) -> Result<Opener, StartError> {
 fn load_catalog(
     opener: &Opener,
     rules: Rules,
-) -> Result<(CatalogRuntime, HashSet<fanlog_model::TopicId>), StartError> {
+) -> Result<(CatalogRuntime, HashSet<TopicId>), StartError> {
     let topic = TopicName::new(CATALOG_TOPIC).expect("the name is legal");
     let metrics = opener.metrics.topic(&topic);
     let place = Place::new(topic, CATALOG_TOPIC_ID, PartitionIndex(0));
@@ -189,10 +203,12 @@ fn assemble(
     opener: Opener,
     sync_threads: SyncThreads,
     catalog: CatalogRuntime,
+    deleted: HashSet<TopicId>,
 ) -> Arc<Broker> {
     let settings = catalog.rules().broker_settings(&catalog.view());
+    let steady_clock = SteadyClock::new(opener.environment.clock.clone());
     let groups = Arc::new(Groups::new(
-        opener.environment.clock.clone(),
+        steady_clock.clone(),
         opener.environment.entropy.clone(),
         group_settings(&settings),
         config.has_timers,
@@ -208,7 +224,8 @@ fn assemble(
         groups,
         producer_ids: ProducerIds::default(),
         sync_threads,
-        reconciling: Mutex::new(()),
+        steady_clock,
+        reconciled: Mutex::new(Reconciled::new(deleted)),
         tasks: Mutex::new(Vec::new()),
         is_serving: AtomicBool::new(false),
     });

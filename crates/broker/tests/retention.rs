@@ -9,6 +9,7 @@ mod common;
 use common::*;
 use fanlog_broker::{FetchError, Isolation, OffsetSpec};
 use fanlog_coordinators::catalog::NewTopic;
+use fanlog_environment::Clock;
 use fanlog_model::{Offset, PartitionIndex};
 use std::time::Duration;
 
@@ -17,7 +18,7 @@ fn short_lived() -> NewTopic {
     NewTopic {
         overrides: vec![
             setting("segment.ms", "1000"),
-            setting("retention.ms", "60000"),
+            setting("retention.ms", "900000"),
         ],
         ..new_topic("t", 1)
     }
@@ -76,5 +77,22 @@ async fn records_rolled_before_their_sync_are_acknowledged_all_the_same() {
     // Rolling syncs the segment, so that nothing is left for the sync that the append asked for.
     broker.maintain();
     drive(&broker, receipt.durable()).await.unwrap();
+    assert_eq!(values(&broker, "t", 0).await, ["a"]);
+}
+
+#[tokio::test]
+async fn a_clock_that_jumps_ahead_deletes_nothing() {
+    let machine = Machine::new(3);
+    let broker = machine.start();
+    let created = drive(&broker, broker.create_topics(vec![short_lived()], false)).await;
+    created.unwrap().remove(0).unwrap();
+    produce(&broker, "t", &["a"]).await;
+    let ten_years_ms = 10 * 365 * 24 * 3_600_000;
+    let now = machine.clock.wall_ms().0;
+    machine.clock.set_wall_ms((now + ten_years_ms).into());
+    // Within what is believed of a jump the records are not old enough.
+    machine.clock.advance(Duration::from_secs(1));
+    broker.maintain();
+    broker.sync_all();
     assert_eq!(values(&broker, "t", 0).await, ["a"]);
 }

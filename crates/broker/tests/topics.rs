@@ -207,14 +207,18 @@ async fn a_crash_at_any_step_leaves_the_old_or_the_new_state() {
     assert_eq!(catalog(&broker), state_after(6));
     let operations = machine.disk.operations() - before;
     drop(broker);
-    // Every operation once, each with a power cut of its own.
-    for crash_at in 0..operations {
+    // Every operation once, each with a power cut of its own, and with a kill that spares the page cache.
+    for crash_at in 0..2 * operations {
+        let (is_power_cut, crash_at) = (crash_at < operations, crash_at % operations);
         let machine = Machine::new(5);
         let broker = machine.start();
         machine.disk.crash_at(crash_at);
         let answered = change_until_the_end(&broker).await;
         drop(broker);
-        machine.disk.crash(crash_at);
+        match is_power_cut {
+            true => machine.disk.crash(crash_at),
+            false => machine.disk.restart(),
+        }
         let broker = machine.start();
         let found = catalog(&broker);
         let legal = [state_after(answered), state_after((answered + 1).min(6))];

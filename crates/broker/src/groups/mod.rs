@@ -17,13 +17,14 @@ pub(crate) use follow::group_settings;
 pub use shard::CoordinatorError;
 
 use crate::broker::Broker;
+use crate::steady_clock::SteadyClock;
 use fanlog_coordinators::CallId;
 use fanlog_coordinators::group::{
     Answer, CommitOffsets, DeleteOffsets, DescribedGroup, FetchOffsets, FetchedOffset, GroupError,
     GroupSettings, Heartbeat, Input, Join, Joined, Leave, LeftMember, List, ListedGroup,
     OffsetOutcome, Sync, Synced,
 };
-use fanlog_environment::{Clock, Entropy};
+use fanlog_environment::Entropy;
 use fanlog_model::{GroupId, Offset, PartitionIndex, TopicId, TopicName, TopicPartition};
 use parking_lot::{Mutex, RwLock};
 use partitioning::partition_of;
@@ -61,7 +62,7 @@ pub struct GroupPosition {
 #[derive(Debug)]
 pub struct Groups {
     broker: OnceLock<Weak<Broker>>,
-    clock: Arc<dyn Clock>,
+    clock: SteadyClock,
     entropy: Arc<dyn Entropy>,
     settings: Arc<Mutex<GroupSettings>>,
     shards: RwLock<Arc<[Arc<Shard>]>>,
@@ -81,7 +82,7 @@ macro_rules! answer {
 
 impl Groups {
     pub(crate) fn new(
-        clock: Arc<dyn Clock>,
+        clock: SteadyClock,
         entropy: Arc<dyn Entropy>,
         settings: GroupSettings,
         has_timers: bool,

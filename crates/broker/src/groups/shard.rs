@@ -10,11 +10,11 @@ use super::batch::group_batch;
 use crate::append_types::{AppendError, Appender};
 use crate::broker::Broker;
 use crate::partition::Partition;
+use crate::steady_clock::SteadyClock;
 use fanlog_coordinators::group::{
     self, Answer, Decision, GroupRecord, GroupSettings, Input, Ledger, Reply, Waiting,
 };
 use fanlog_coordinators::{CallId, Now};
-use fanlog_environment::Clock;
 use fanlog_model::{Offset, TopicName};
 use fanlog_protocol::wire::EncodeError;
 use parking_lot::Mutex;
@@ -43,7 +43,7 @@ pub enum CoordinatorError {
 #[derive(Debug)]
 pub(crate) struct Shard {
     partition: Arc<Partition>,
-    clock: Arc<dyn Clock>,
+    clock: SteadyClock,
     settings: Arc<Mutex<GroupSettings>>,
     broker: Weak<Broker>,
     phase: Mutex<Phase>,
@@ -84,7 +84,7 @@ type Outgoing = Vec<(oneshot::Sender<Answer>, Answer)>;
 impl Shard {
     pub(crate) fn new(
         partition: Arc<Partition>,
-        clock: Arc<dyn Clock>,
+        clock: SteadyClock,
         settings: Arc<Mutex<GroupSettings>>,
         broker: Weak<Broker>,
     ) -> Arc<Self> {
@@ -309,7 +309,7 @@ impl Shard {
         }
     }
 
-    pub(super) fn clock(&self) -> &Arc<dyn Clock> {
+    pub(super) fn clock(&self) -> &SteadyClock {
         &self.clock
     }
 }
