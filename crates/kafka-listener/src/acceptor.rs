@@ -161,13 +161,34 @@ async fn serve_one(
     shutdown: watch::Receiver<bool>,
 ) {
     let peer = context.peer;
-    let broker = Arc::clone(context.broker());
-    let metrics = broker.metrics().listeners();
-    metrics.connection_opened(LISTENER);
+    let open = OpenConnection::count(context.broker());
     if let Err(error) = Connection::new(socket, context).run(shutdown).await {
-        metrics.connection_refused(LISTENER, error.label());
+        open.refused(error.label());
         debug!("connection from {peer} closed: {error}");
     }
-    metrics.connection_closed(LISTENER);
+    drop(open);
     drop(slot);
+}
+
+/// A connection in the metrics, for as long as it is open, however it ends.
+struct OpenConnection(Arc<Broker>);
+
+impl OpenConnection {
+    fn count(broker: &Arc<Broker>) -> Self {
+        broker.metrics().listeners().connection_opened(LISTENER);
+        Self(Arc::clone(broker))
+    }
+
+    fn refused(&self, reason: &'static str) {
+        self.0
+            .metrics()
+            .listeners()
+            .connection_refused(LISTENER, reason);
+    }
+}
+
+impl Drop for OpenConnection {
+    fn drop(&mut self) {
+        self.0.metrics().listeners().connection_closed(LISTENER);
+    }
 }

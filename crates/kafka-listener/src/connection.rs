@@ -82,6 +82,9 @@ pub(crate) struct Connection {
     /// The next request, read ahead while an earlier one must be answered first.
     held: Option<Frame>,
     peer_closed: bool,
+    /// When the peer last sent or was sent something, and how much it had sent by then.
+    active_at: Duration,
+    received: u64,
 }
 
 enum Event {
@@ -94,6 +97,7 @@ enum Event {
 impl Connection {
     pub(crate) fn new(socket: TcpStream, context: Arc<ConnectionContext>) -> Self {
         let (read, out) = socket.into_split();
+        let active_at = context.now();
         let frames = FrameReader::new(
             read,
             context.listener.config.frame_bytes_max,
@@ -107,6 +111,8 @@ impl Connection {
             is_exclusive: false,
             held: None,
             peer_closed: false,
+            active_at,
+            received: 0,
         }
     }
 
@@ -150,11 +156,7 @@ impl Connection {
 
     async fn next_event(&mut self, shutdown: &mut watch::Receiver<bool>) -> Event {
         let may_read = self.held.is_none() && !self.peer_closed;
-        let patience = if self.frames.is_inside_frame() {
-            STALL_MAX
-        } else {
-            self.context.listener.config.idle_max
-        };
+        let patience = STALL_MAX.min(self.context.listener.config.idle_max);
         let under_way = &mut self.under_way;
         let has_work = !under_way.is_empty();
         let may_stop = under_way.iter().all(|request| request.is_long_wait);
@@ -173,7 +175,7 @@ impl Connection {
 
     fn start(&mut self, frame: Frame) -> Result<(), ConnectionError> {
         let Frame { bytes, lease } = frame;
-        let since = self.now();
+        let since = self.context.now();
         match dispatch::start(&self.context, bytes) {
             Started::Refused(reason) => Err(ConnectionError::Refused(reason)),
             Started::UnderWay {
@@ -199,7 +201,8 @@ impl Connection {
     async fn finish(&mut self, answer: Answer) -> Result<(), ConnectionError> {
         let done = self.under_way.pop_front();
         if let Some(UnderWay { line, since, .. }) = &done {
-            let took = self.now().saturating_sub(*since);
+            self.active_at = self.context.now();
+            let took = self.active_at.saturating_sub(*since);
             let metrics = self.context.broker().metrics().listeners();
             metrics.request(line.api.name(), line.version, took);
         }
@@ -220,10 +223,6 @@ impl Connection {
         }
     }
 
-    fn now(&self) -> Duration {
-        self.context.broker().environment().clock.monotonic()
-    }
-
     /// What the peer sent before it closed is still carried out, except waits whose end nobody sees.
     fn on_peer_closed(&mut self) {
         self.peer_closed = true;
@@ -232,11 +231,21 @@ impl Connection {
         }
     }
 
-    fn check_timeout(&self) -> Result<(), ConnectionError> {
-        if self.frames.is_inside_frame() {
+    /// Nothing happened for a while; or bytes did come, without completing a frame.
+    fn check_timeout(&mut self) -> Result<(), ConnectionError> {
+        let now = self.context.now();
+        if self.frames.received() != self.received {
+            self.received = self.frames.received();
+            self.active_at = now;
+        }
+        let quiet = now.saturating_sub(self.active_at);
+        let idle_max = self.context.listener.config.idle_max;
+        if self.frames.is_inside_frame() && quiet >= STALL_MAX {
             Err(ConnectionError::Stalled)
+        } else if quiet >= idle_max {
+            Err(ConnectionError::Idle(idle_max))
         } else {
-            Err(ConnectionError::Idle(self.context.listener.config.idle_max))
+            Ok(())
         }
     }
 }

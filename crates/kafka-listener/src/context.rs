@@ -7,6 +7,7 @@ use fanlog_broker::Broker;
 use parking_lot::Mutex;
 use std::net::SocketAddr;
 use std::sync::Arc;
+use std::time::Duration;
 
 /// Shared by all connections of one listener.
 pub(crate) struct ListenerContext {
@@ -27,6 +28,11 @@ pub(crate) struct ConnectionContext {
 impl ConnectionContext {
     pub(crate) fn broker(&self) -> &Arc<Broker> {
         &self.listener.broker
+    }
+
+    /// Monotonic time.
+    pub(crate) fn now(&self) -> Duration {
+        self.broker().environment().clock.monotonic()
     }
 
     /// Whom the client connects from, as Kafka shows it to operators.

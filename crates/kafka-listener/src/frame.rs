@@ -46,6 +46,7 @@ pub(crate) struct FrameReader<R> {
     lease: Option<MemoryLease>,
     frame_bytes_max: usize,
     budget: MemoryBudget,
+    received: u64,
 }
 
 impl<R: AsyncRead + Unpin> FrameReader<R> {
@@ -56,6 +57,7 @@ impl<R: AsyncRead + Unpin> FrameReader<R> {
             lease: None,
             frame_bytes_max,
             budget,
+            received: 0,
         }
     }
 
@@ -88,6 +90,11 @@ impl<R: AsyncRead + Unpin> FrameReader<R> {
         !self.buffer.is_empty()
     }
 
+    /// How many bytes have come so far.
+    pub(crate) fn received(&self) -> u64 {
+        self.received
+    }
+
     fn announced_length(&self) -> Result<Option<usize>, FrameError> {
         let Some(prefix) = self.buffer.first_chunk::<LENGTH_BYTES>() else {
             return Ok(None);
@@ -113,6 +120,7 @@ impl<R: AsyncRead + Unpin> FrameReader<R> {
         self.buffer.reserve(step.max(READ_BYTES_MIN));
         let read = self.source.read_buf(&mut self.buffer).await?;
         if read > 0 {
+            self.received += read as u64;
             return Ok(true);
         }
         if self.buffer.is_empty() {

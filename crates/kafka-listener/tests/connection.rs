@@ -224,3 +224,63 @@ async fn a_client_that_must_name_its_software_is_held_to_it() {
         assert!(response.api_keys.len() > 30);
     }
 }
+
+#[tokio::test]
+async fn an_idle_connection_is_closed_in_its_time() {
+    let server = Server::start_listening(|config| {
+        config.idle_max = std::time::Duration::from_millis(50);
+    })
+    .await;
+    assert_eq!(server.client().await.next_frame().await, None);
+}
+
+#[tokio::test]
+async fn connections_over_the_limit_are_turned_away_until_one_ends() {
+    let server = Server::start_listening(|config| config.connections_max = 1).await;
+    let mut first = server.client().await;
+    assert_eq!(first.call(&api_versions(), 3).await.error_code, 0);
+    assert_eq!(server.client().await.next_frame().await, None);
+    first.stream.shutdown().await.unwrap();
+    assert_eq!(first.next_frame().await, None);
+    // The place is free once the first connection's task has ended.
+    loop {
+        let mut next = server.client().await;
+        next.send_bytes(&frame(&api_versions(), 3, 1)).await;
+        if next.next_frame().await.is_some() {
+            break;
+        }
+    }
+}
+
+#[tokio::test]
+async fn the_advertised_address_is_the_one_that_metadata_names() {
+    let server = Server::start_listening(|config| {
+        config.advertise = Some(("broker.example".to_owned(), 1234));
+    })
+    .await;
+    let response = server
+        .client()
+        .await
+        .call(&MetadataRequest::default(), 12)
+        .await;
+    let broker = &response.brokers[0];
+    assert_eq!(
+        (broker.host.as_ref(), broker.port),
+        ("broker.example", 1234)
+    );
+}
+
+#[tokio::test]
+async fn requests_and_connections_are_counted() {
+    let server = Server::start().await;
+    let mut client = server.client().await;
+    client.call(&api_versions(), 3).await;
+    client.call(&api_versions(), 3).await;
+    let text = server.broker.metrics().encode().unwrap();
+    for line in [
+        "fanlog_requests_total{api=\"ApiVersions\",version=\"3\"} 2",
+        "fanlog_connections{listener=\"kafka\"} 1",
+    ] {
+        assert!(text.contains(line), "{line} in\n{text}");
+    }
+}

@@ -117,6 +117,22 @@ async fn a_batch_that_is_refused_says_why() {
 }
 
 #[tokio::test]
+async fn zstd_is_refused_below_the_version_that_brought_it() {
+    let server = Server::start().await;
+    server.topic("t", 1).await;
+    let mut client = server.client().await;
+    for (version, expected) in [
+        (6, ErrorCode::UnsupportedCompressionType),
+        (7, ErrorCode::None),
+    ] {
+        let batch = fill(BatchBuilder::new(Compression::Zstd), &["a"], 1_000);
+        let response = client.call(&produce("t", 0, -1, batch), version).await;
+        let partition = &response.responses[0].partition_responses[0];
+        assert_eq!(error(partition.error_code), expected);
+    }
+}
+
+#[tokio::test]
 async fn records_at_fault_are_named() {
     let server = Server::start().await;
     let mut client = server.client().await;

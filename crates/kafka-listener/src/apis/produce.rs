@@ -18,6 +18,7 @@ use fanlog_protocol::messages::produce_response::{
     BatchIndexAndErrorMessage, PartitionProduceResponse, TopicProduceResponse,
 };
 use fanlog_protocol::messages::{ProduceRequest, ProduceResponse, RequestHeader};
+use fanlog_protocol::records::{BatchView, Compression};
 use fanlog_protocol::wire::{DecodeError, Reader};
 use std::borrow::Cow;
 use std::ops::Range;
@@ -26,6 +27,7 @@ use std::time::Duration;
 use tokio::time::{Instant, timeout_at};
 use uuid::Uuid;
 
+const ZSTD_SINCE: i16 = 7;
 const TOPIC_IDS_SINCE: i16 = 13;
 
 /// When a Produce is answered.
@@ -80,9 +82,9 @@ pub(crate) fn start(
         (Ok(_), true) => Some(Refusal::transactional()),
         (Ok(_), false) => None,
     };
-    let by_id = line.version >= TOPIC_IDS_SINCE;
+    let version = line.version;
     let append =
-        |topic: PlannedTopic| append_topic(&context, topic, by_id, refused.as_ref(), &mut frame);
+        |topic: PlannedTopic| append_topic(&context, topic, version, refused.as_ref(), &mut frame);
     let appended: Vec<AppendedTopic> = topics.into_iter().map(append).collect();
     match acks {
         Ok(Acks::None) => Box::pin(std::future::ready(unacknowledged(&appended))),
@@ -138,7 +140,7 @@ fn plan(frame: &[u8], line: RequestLine) -> Result<Plan, DecodeError> {
 fn append_topic(
     context: &ConnectionContext,
     topic: PlannedTopic,
-    by_id: bool,
+    version: i16,
     refused: Option<&Refusal>,
     frame: &mut [u8],
 ) -> AppendedTopic {
@@ -147,7 +149,7 @@ fn append_topic(
         id,
         partitions,
     } = topic;
-    let reference = match by_id {
+    let reference = match version >= TOPIC_IDS_SINCE {
         true => Ok(TopicRef::Id(TopicId(id))),
         false => TopicName::new(&name)
             .map(TopicRef::Name)
@@ -156,6 +158,9 @@ fn append_topic(
     let mut append = |index: i32, batches: Range<usize>| {
         if let Some(refusal) = refused {
             return Err(refusal.clone());
+        }
+        if version < ZSTD_SINCE && is_zstd(&frame[batches.clone()]) {
+            return Err(Refusal::old_zstd());
         }
         append_partition(
             context,
@@ -173,6 +178,11 @@ fn append_topic(
         id,
         partitions,
     }
+}
+
+/// Whether the batch (there is one) is compressed with zstd.
+fn is_zstd(batches: &[u8]) -> bool {
+    BatchView::parse(batches).is_ok_and(|batch| batch.compression() == Compression::Zstd)
 }
 
 fn append_partition(

@@ -43,6 +43,12 @@ impl Refusal {
         )
     }
 
+    pub(crate) fn old_zstd() -> Self {
+        let message =
+            "zstd needs Produce version 7 or later; use a newer client or another compression";
+        Self::new(ErrorCode::UnsupportedCompressionType, message.to_owned())
+    }
+
     pub(crate) fn invalid_topic(error: &InvalidTopicName) -> Self {
         Self::new(ErrorCode::InvalidTopicException, error.to_string())
     }

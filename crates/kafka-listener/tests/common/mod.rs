@@ -55,7 +55,20 @@ impl Server {
         Self::start_in(tempfile::tempdir().unwrap(), settings).await
     }
 
+    /// With another configuration of the listener.
+    pub async fn start_listening(change: impl FnOnce(&mut ListenerConfig)) -> Self {
+        Self::start_changed(tempfile::tempdir().unwrap(), &[], change).await
+    }
+
     async fn start_in(dir: TempDir, settings: &[(&str, &str)]) -> Self {
+        Self::start_changed(dir, settings, |_| {}).await
+    }
+
+    async fn start_changed(
+        dir: TempDir,
+        settings: &[(&str, &str)],
+        change: impl FnOnce(&mut ListenerConfig),
+    ) -> Self {
         let small = [
             ("offsets.topic.num.partitions", "2"),
             ("group.initial.rebalance.delay.ms", "0"),
@@ -67,7 +80,7 @@ impl Server {
             ..BrokerConfig::new(BrokerId(NODE_ID), "/data")
         };
         let broker = Broker::start(config, environment).unwrap();
-        let listener = ListenerConfig {
+        let mut listener = ListenerConfig {
             address: "127.0.0.1:0".parse().unwrap(),
             advertise: None,
             frame_bytes_max: FRAME_BYTES_MAX,
@@ -76,6 +89,7 @@ impl Server {
             idle_max: Duration::from_secs(600),
             fetch_sessions_max: 10,
         };
+        change(&mut listener);
         let listener = KafkaListener::bind(listener, broker.clone()).await.unwrap();
         let address = listener.local_address().unwrap();
         let (stop, stopped) = watch::channel(false);
