@@ -26,6 +26,21 @@ pub(crate) fn advertised(text: &str) -> Result<(String, u16), String> {
     Ok((host.to_owned(), port))
 }
 
+/// The host and port of a Kafka listener, `PLAINTEXT://HOST:PORT`, the only kind served.
+pub(crate) fn of_listener(text: &str) -> Result<&str, String> {
+    text.strip_prefix("PLAINTEXT://")
+        .filter(|rest| !rest.contains(','))
+        .ok_or_else(|| format!("'{text}' is not PLAINTEXT://HOST:PORT, the one kind of listener served"))
+}
+
+/// The same written out.
+pub(crate) fn as_listener(host: &str, port: u16) -> String {
+    match host.contains(':') {
+        true => format!("PLAINTEXT://[{host}]:{port}"),
+        false => format!("PLAINTEXT://{host}:{port}"),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -44,6 +59,14 @@ mod tests {
         check("a b:9092", None);
         check("a:0", None);
         check("a:99999", None);
+    }
+
+    #[test]
+    fn a_listener_is_plaintext_and_single() {
+        assert_eq!(of_listener("PLAINTEXT://127.0.0.1:9092"), Ok("127.0.0.1:9092"));
+        assert!(of_listener("SSL://127.0.0.1:9092").is_err());
+        assert!(of_listener("PLAINTEXT://a:1,PLAINTEXT://b:2").is_err());
+        assert_eq!(as_listener("::1", 9), "PLAINTEXT://[::1]:9");
     }
 
     #[test]

@@ -1,4 +1,5 @@
-//! What `fanlog serve` reads: addresses and the settings file.
+//! What `fanlog serve` reads: addresses, the settings file, and what follows from both.
 
 pub(crate) mod address;
 pub(crate) mod settings_file;
+pub(crate) mod start_up;
