@@ -3,6 +3,8 @@
 //! In -> out: arguments -> one of `commands/`, one file each.   Read next: `commands/mod.rs`.
 
 mod commands;
+mod demo;
+mod serve;
 
 use std::process::ExitCode;
 

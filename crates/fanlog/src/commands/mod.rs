@@ -9,9 +9,11 @@ mod group_reset;
 mod output;
 mod produce;
 mod record_format;
+pub(crate) mod serve;
 mod timestamps;
 mod topic;
 
+use crate::demo;
 use clap::{Parser, Subcommand};
 use fanlog_client::ClientError;
 use fanlog_protocol::ErrorCode;
@@ -27,6 +29,13 @@ struct Cli {
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    /// Run the broker
+    Serve(serve::ServeArgs),
+    /// Watch the flash sale of an online shop: what the broker is for, in half a minute
+    Demo(demo::DemoArgs),
+    /// One consumer of the demo
+    #[command(hide = true)]
+    DemoConsumer(demo::ConsumerArgs),
     /// Create, list, describe, alter and delete topics
     #[command(subcommand)]
     Topic(topic::Command),
@@ -41,7 +50,7 @@ enum Command {
 
 /// Why a command did not do what it was asked for.
 #[derive(Debug)]
-enum Failure {
+pub(crate) enum Failure {
     /// The command line makes no sense: exit code 2.
     Usage(String),
     /// It was tried and failed: exit code 1.
@@ -49,6 +58,10 @@ enum Failure {
     /// Whoever read our output has stopped reading: we stop too, and all is well.
     OutputClosed,
 }
+
+/// What is wrong with a flag or a setting, and how to put it right.
+#[derive(Debug)]
+pub(crate) struct UsageError(pub(crate) String);
 
 impl From<ClientError> for Failure {
     fn from(error: ClientError) -> Self {
@@ -59,6 +72,12 @@ impl From<ClientError> for Failure {
 impl From<anyhow::Error> for Failure {
     fn from(error: anyhow::Error) -> Self {
         Self::Failed(error)
+    }
+}
+
+impl From<UsageError> for Failure {
+    fn from(error: UsageError) -> Self {
+        Self::Usage(error.0)
     }
 }
 
@@ -123,6 +142,9 @@ fn run(command: Command) -> Result<(), Failure> {
         .build()?;
     let done = runtime.block_on(async {
         match command {
+            Command::Serve(arguments) => serve::run(&arguments).await,
+            Command::Demo(arguments) => Ok(demo::run(&arguments).await?),
+            Command::DemoConsumer(arguments) => Ok(demo::run_consumer(&arguments).await?),
             Command::Topic(command) => topic::run(command).await,
             Command::Group(command) => group::run(command).await,
             Command::Produce(arguments) => produce::run(arguments).await,

@@ -19,6 +19,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::watch;
+use tracing_subscriber::EnvFilter;
 
 /// Flags of `fanlog serve`.
 #[derive(Args, Debug)]
@@ -47,24 +48,34 @@ pub(crate) struct ServeArgs {
 }
 
 /// Runs until told to stop.
-pub(crate) fn run(args: &ServeArgs) -> anyhow::Result<()> {
+pub(super) async fn run(args: &ServeArgs) -> Result<(), Failure> {
+    tracing_subscriber::fmt()
+        .with_writer(std::io::stderr)
+        .with_env_filter(log_filter())
+        .init();
     let start_up = StartUp::read(args)?;
-    let runtime = tokio::runtime::Builder::new_multi_thread()
-        .enable_all()
-        .thread_name("fanlog")
-        .build()
-        .context("starting worker threads")?;
     raise_open_files();
-    runtime.block_on(serve(start_up))
+    Ok(serve(start_up).await?)
+}
+
+/// `FANLOG_LOG` chooses what is logged, in the syntax of tracing's EnvFilter; by default `info`.
+fn log_filter() -> EnvFilter {
+    EnvFilter::try_from_env("FANLOG_LOG").unwrap_or_else(|_| EnvFilter::new("info"))
 }
 
 /// A log has several files open; the soft limit of a login shell is small, the hard one is what the operator allows.
 fn raise_open_files() {
     use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
     let limit = getrlimit(Resource::Nofile);
-    let raised = Rlimit { current: limit.maximum, maximum: limit.maximum };
+    let raised = Rlimit {
+        current: limit.maximum,
+        maximum: limit.maximum,
+    };
     if let Err(error) = setrlimit(Resource::Nofile, raised) {
-        tracing::warn!("the limit of open files stays at {:?}: {error}", limit.current);
+        tracing::warn!(
+            "the limit of open files stays at {:?}: {error}",
+            limit.current
+        );
     }
 }
 
@@ -83,11 +94,17 @@ async fn serve(start_up: StartUp) -> anyhow::Result<()> {
         entropy: Arc::new(OsEntropy),
         disk: Arc::new(disk),
     };
-    let mut config = BrokerConfig::new(BrokerId(start_up.node_id), start_up.data.display().to_string());
+    let mut config = BrokerConfig::new(
+        BrokerId(start_up.node_id),
+        start_up.data.display().to_string(),
+    );
     config.statics = start_up.statics.clone();
     let broker = Broker::start(config, environment).await?;
     let outcome = listen(&start_up, &settings, &broker, || clock.monotonic() - began).await;
-    broker.shutdown().await.context("stopping; the next start recovers")?;
+    broker
+        .shutdown()
+        .await
+        .context("stopping; the next start recovers")?;
     outcome
 }
 
@@ -97,7 +114,8 @@ async fn listen(
     broker: &Arc<Broker>,
     elapsed: impl Fn() -> Duration,
 ) -> anyhow::Result<()> {
-    let kafka = KafkaListener::bind(listener_config(start_up, settings), Arc::clone(broker)).await?;
+    let kafka =
+        KafkaListener::bind(listener_config(start_up, settings), Arc::clone(broker)).await?;
     let web = match start_up.http {
         Some(address) => Some(HttpListener::bind(address, Arc::clone(broker)).await?),
         None => None,
@@ -110,9 +128,12 @@ async fn listen(
     wait_for_signal().await?;
     tracing::info!("stopping");
     stop.send_replace(true);
-    kafka.await.context("the Kafka listener stopped at an internal error")?;
+    kafka
+        .await
+        .context("the Kafka listener stopped at an internal error")?;
     if let Some(web) = web {
-        web.await.context("the HTTP listener stopped at an internal error")??;
+        web.await
+            .context("the HTTP listener stopped at an internal error")??;
     }
     Ok(())
 }
@@ -125,7 +146,9 @@ fn listener_config(start_up: &StartUp, settings: &BrokerSettings) -> ListenerCon
         frame_bytes_max: settings.socket_request_max_bytes as usize,
         request_memory_bytes: bytes(settings.request_memory_bytes),
         connections_max: settings.max_connections as usize,
-        idle_max: settings.connections_max_idle_ms.map_or(Duration::MAX, Duration::from_millis),
+        idle_max: settings
+            .connections_max_idle_ms
+            .map_or(Duration::MAX, Duration::from_millis),
         fetch_sessions_max: settings.fetch_session_slots as usize,
     }
 }

@@ -10,7 +10,8 @@ use super::order::{Kind, OrderEvent};
 use anyhow::Context;
 use clap::Args;
 use fanlog_client::{
-    ClientConfig, Cluster, ConsumedRecord, FetchConfig, GroupConfig, GroupConsumer, GroupEvent, OffsetReset,
+    ClientConfig, Cluster, ConsumedRecord, FetchConfig, GroupConfig, GroupConsumer, GroupEvent,
+    OffsetReset,
 };
 use fanlog_environment::{Clock, SystemClock};
 use fanlog_model::{Offset, TopicPartition};
@@ -71,7 +72,10 @@ pub(crate) async fn run(args: &ConsumerArgs) -> anyhow::Result<()> {
     let config = GroupConfig {
         session_timeout: SESSION,
         heartbeat_interval: SESSION / 6,
-        fetch: FetchConfig { reset: OffsetReset::Earliest, ..FetchConfig::default() },
+        fetch: FetchConfig {
+            reset: OffsetReset::Earliest,
+            ..FetchConfig::default()
+        },
         ..GroupConfig::new(&args.group, vec![args.topic.clone()])
     };
     let mut consumer = GroupConsumer::new(&cluster.await?, config);
@@ -91,7 +95,9 @@ pub(crate) async fn run(args: &ConsumerArgs) -> anyhow::Result<()> {
         };
         match event {
             Ok(Some(GroupEvent::Assigned(_))) => worker.load_dedup_table()?,
-            Ok(Some(GroupEvent::Records(records))) => worker.work(&consumer, records, &mut stop).await?,
+            Ok(Some(GroupEvent::Records(records))) => {
+                worker.work(&consumer, records, &mut stop).await?
+            }
             Ok(Some(GroupEvent::Revoked(_) | GroupEvent::Lost(..)) | None) => {}
             Err(error) => eprintln!("{}-{}: {error}; going on", args.group, args.member),
         }
@@ -151,13 +157,15 @@ impl Worker<'_> {
     async fn keep_rate(&mut self) {
         if let Some(per_second) = self.args.per_second {
             sleep_until(self.next_at).await;
-            self.next_at = self.next_at.max(Instant::now() - POLL) + Duration::from_secs(1) / per_second;
+            self.next_at =
+                self.next_at.max(Instant::now() - POLL) + Duration::from_secs(1) / per_second;
         }
     }
 
     fn process(&mut self, record: &ConsumedRecord) -> anyhow::Result<()> {
         let value = record.value.as_deref().unwrap_or_default();
-        let event: OrderEvent = serde_json::from_slice(value).context("reading an event of the sale")?;
+        let event: OrderEvent =
+            serde_json::from_slice(value).context("reading an event of the sale")?;
         let is_payment = self.args.group == PAYER && event.event == Kind::Paid;
         self.done += 1;
         self.effects.write(&Effect {

@@ -35,13 +35,26 @@ impl EffectsWriter {
         let path = folder.join(format!("{group}-{member}.effects"));
         let file = OpenOptions::new().create(true).append(true).open(&path);
         let file = file.with_context(|| format!("opening {}", path.display()))?;
-        Ok(Self { file: BufWriter::new(file) })
+        Ok(Self {
+            file: BufWriter::new(file),
+        })
     }
 
     pub(crate) fn write(&mut self, effect: &Effect) -> anyhow::Result<()> {
-        let Effect { at_ms, partition, offset, order, kind, is_charge } = effect;
+        let Effect {
+            at_ms,
+            partition,
+            offset,
+            order,
+            kind,
+            is_charge,
+        } = effect;
         let charge = if *is_charge { "charged" } else { "-" };
-        writeln!(self.file, "{at_ms} {partition} {offset} {order} {kind} {charge}").context("writing an effect")
+        writeln!(
+            self.file,
+            "{at_ms} {partition} {offset} {order} {kind} {charge}"
+        )
+        .context("writing an effect")
     }
 
     /// After this the lines survive the death of this process.
@@ -56,7 +69,9 @@ pub(crate) fn read(folder: &Path, group: &str) -> anyhow::Result<Vec<Effect>> {
     let mut paths = Vec::new();
     for entry in fs::read_dir(folder)? {
         let name = entry?.file_name().to_string_lossy().into_owned();
-        let member = name.strip_prefix(group).and_then(|rest| rest.strip_prefix('-'));
+        let member = name
+            .strip_prefix(group)
+            .and_then(|rest| rest.strip_prefix('-'));
         if member.is_some_and(|member| member.ends_with(".effects")) {
             paths.push(folder.join(name));
         }
@@ -72,7 +87,9 @@ pub(crate) fn read(folder: &Path, group: &str) -> anyhow::Result<Vec<Effect>> {
 
 /// The dedup table of the payments consumers: orders that some consumer of the group has charged already.
 pub(crate) fn charged_orders(folder: &Path, group: &str) -> anyhow::Result<HashSet<u64>> {
-    let charges = read(folder, group)?.into_iter().filter(|effect| effect.is_charge);
+    let charges = read(folder, group)?
+        .into_iter()
+        .filter(|effect| effect.is_charge);
     Ok(charges.map(|effect| effect.order).collect())
 }
 
@@ -111,15 +128,20 @@ mod tests {
             kind: Kind::Paid,
             is_charge,
         };
-        for (group, member, order, is_charge) in
-            [("pay", 1, 1, true), ("pay", 2, 2, false), ("payments", 1, 3, true)]
-        {
+        for (group, member, order, is_charge) in [
+            ("pay", 1, 1, true),
+            ("pay", 2, 2, false),
+            ("payments", 1, 3, true),
+        ] {
             let mut writer = EffectsWriter::create(folder.path(), group, member).unwrap();
             writer.write(&effect(order, is_charge)).unwrap();
             writer.flush().unwrap();
         }
         let read = read(folder.path(), "pay").unwrap();
         assert_eq!(read, [effect(1, true), effect(2, false)]);
-        assert_eq!(charged_orders(folder.path(), "pay").unwrap(), HashSet::from([1]));
+        assert_eq!(
+            charged_orders(folder.path(), "pay").unwrap(),
+            HashSet::from([1])
+        );
     }
 }

@@ -6,7 +6,7 @@
 //! In -> out: a rate and a time -> a live table, then a verdict computed from what the consumers wrote.
 //! Read next: `sale.rs`, then `summary.rs`.
 
-pub(crate) mod consumer;
+mod consumer;
 mod effects;
 mod order;
 mod processes;
@@ -15,4 +15,5 @@ mod sale;
 mod screen;
 mod summary;
 
+pub(crate) use consumer::{ConsumerArgs, run as run_consumer};
 pub(crate) use sale::{DemoArgs, run};

@@ -32,7 +32,11 @@ impl fmt::Display for Kind {
 impl Kind {
     /// How an order ends: one in ten is cancelled.
     pub(crate) fn settled(order: u64) -> Self {
-        if order.is_multiple_of(10) { Self::Cancelled } else { Self::Paid }
+        if order.is_multiple_of(10) {
+            Self::Cancelled
+        } else {
+            Self::Paid
+        }
     }
 }
 

@@ -16,7 +16,8 @@ const CONSUMER_STOP_MAX: Duration = Duration::from_secs(30);
 const READY_MARK: &str = "Kafka clients at ";
 
 fn this_program() -> anyhow::Result<Command> {
-    let mut command = Command::new(std::env::current_exe().context("finding this program's own file")?);
+    let mut command =
+        Command::new(std::env::current_exe().context("finding this program's own file")?);
     command.kill_on_drop(true);
     Ok(command)
 }
@@ -30,7 +31,8 @@ pub(crate) struct OwnBroker {
 impl OwnBroker {
     /// Starts `fanlog serve` on a free port.
     pub(crate) async fn start(folder: &Path) -> anyhow::Result<Self> {
-        let log = std::fs::File::create(folder.join("broker.log")).context("making the broker's log file")?;
+        let log = std::fs::File::create(folder.join("broker.log"))
+            .context("making the broker's log file")?;
         let mut child = this_program()?
             .args(["serve", "--kafka", "127.0.0.1:0", "--http", "off", "--data"])
             .arg(folder.join("broker"))
@@ -40,11 +42,18 @@ impl OwnBroker {
             .context("starting the broker")?;
         let mut lines = lines_of(&mut child);
         let ready = timeout(BROKER_START_MAX, lines.next_line()).await;
-        let line = ready.context("the broker did not start in time")??.unwrap_or_default();
+        let line = ready
+            .context("the broker did not start in time")??
+            .unwrap_or_default();
         let address = line
             .split_once(READY_MARK)
             .and_then(|(_, rest)| rest.split(',').next())
-            .with_context(|| format!("the broker did not start; see {}", folder.join("broker.log").display()))?
+            .with_context(|| {
+                format!(
+                    "the broker did not start; see {}",
+                    folder.join("broker.log").display()
+                )
+            })?
             .to_owned();
         Ok(Self { child, address })
     }
@@ -52,8 +61,13 @@ impl OwnBroker {
     /// Stops it as an operator would.
     pub(crate) async fn stop(mut self) -> anyhow::Result<()> {
         let pid = self.child.id().context("the broker has ended by itself")?;
-        let pid = i32::try_from(pid).ok().and_then(rustix::process::Pid::from_raw);
-        rustix::process::kill_process(pid.context("a process id is positive")?, rustix::process::Signal::TERM)?;
+        let pid = i32::try_from(pid)
+            .ok()
+            .and_then(rustix::process::Pid::from_raw);
+        rustix::process::kill_process(
+            pid.context("a process id is positive")?,
+            rustix::process::Signal::TERM,
+        )?;
         let ended = timeout(BROKER_STOP_MAX, self.child.wait()).await;
         let status = ended.context("the broker did not stop in time")??;
         if !status.success() {
@@ -64,7 +78,10 @@ impl OwnBroker {
 }
 
 fn lines_of(child: &mut Child) -> Lines<BufReader<ChildStdout>> {
-    let out = child.stdout.take().expect("the child was started with a piped output");
+    let out = child
+        .stdout
+        .take()
+        .expect("the child was started with a piped output");
     BufReader::new(out).lines()
 }
 
@@ -80,8 +97,20 @@ impl ConsumerProcess {
         let name = format!("{}-{}", args.group, args.member);
         let errors = std::fs::File::create(args.folder.join(format!("{name}.log")))?;
         let mut command = this_program()?;
-        command.args(["demo-consumer", "--bootstrap", &args.bootstrap, "--topic", &args.topic]);
-        command.args(["--group", &args.group, "--member", &args.member.to_string(), "--folder"]);
+        command.args([
+            "demo-consumer",
+            "--bootstrap",
+            &args.bootstrap,
+            "--topic",
+            &args.topic,
+        ]);
+        command.args([
+            "--group",
+            &args.group,
+            "--member",
+            &args.member.to_string(),
+            "--folder",
+        ]);
         command.arg(&args.folder);
         if let Some(rate) = args.per_second {
             command.args(["--per-second", &rate.to_string()]);
@@ -113,7 +142,8 @@ impl ConsumerProcess {
     pub(crate) async fn stop(mut self) -> anyhow::Result<()> {
         drop(self.child.stdin.take());
         let ended = timeout(CONSUMER_STOP_MAX, self.child.wait()).await;
-        let status = ended.with_context(|| format!("the consumer {} did not stop in time", self.name))??;
+        let status =
+            ended.with_context(|| format!("the consumer {} did not stop in time", self.name))??;
         if !status.success() {
             bail!("the consumer {} stopped with {status}", self.name);
         }

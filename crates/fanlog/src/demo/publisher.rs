@@ -2,7 +2,7 @@
 
 use super::order::{self, Kind};
 use super::summary::Acknowledged;
-use fanlog_client::{Delivered, ClientError, Producer, ProducerRecord};
+use fanlog_client::{ClientError, Delivered, Producer, ProducerRecord};
 use fanlog_environment::{Clock, SystemClock};
 use fanlog_model::TopicName;
 use hdrhistogram::Histogram;
@@ -28,7 +28,8 @@ pub(crate) struct Tally {
 }
 
 fn histogram() -> Histogram<u64> {
-    Histogram::new_with_max(LATENCY_US_MAX, 3).expect("the bounds are constants that suit each other")
+    Histogram::new_with_max(LATENCY_US_MAX, 3)
+        .expect("the bounds are constants that suit each other")
 }
 
 /// The publisher's side of the sale. Cheap to clone.
@@ -102,16 +103,33 @@ impl Checkout {
         Ok(())
     }
 
-    fn note(&self, order: u64, kind: Kind, outcome: Result<Delivered, ClientError>, took: Duration) {
+    fn note(
+        &self,
+        order: u64,
+        kind: Kind,
+        outcome: Result<Delivered, ClientError>,
+        took: Duration,
+    ) {
         self.with_tally(|tally| match outcome {
-            Ok(Delivered { partition, offset: Some(offset), .. }) => {
+            Ok(Delivered {
+                partition,
+                offset: Some(offset),
+                ..
+            }) => {
                 let took = u64::try_from(took.as_micros()).unwrap_or(u64::MAX);
                 tally.latency.saturating_record(took);
                 tally.latency_lately.saturating_record(took);
                 let partition = partition.partition.0;
-                tally.acknowledged.push(Acknowledged { partition, offset: offset.0, order, kind });
+                tally.acknowledged.push(Acknowledged {
+                    partition,
+                    offset: offset.0,
+                    order,
+                    kind,
+                });
             }
-            Ok(Delivered { offset: None, .. }) => tally.failures.push("acknowledged without an offset".into()),
+            Ok(Delivered { offset: None, .. }) => {
+                tally.failures.push("acknowledged without an offset".into())
+            }
             Err(error) => tally.failures.push(error.to_string()),
         });
     }

@@ -104,8 +104,16 @@ impl<'a> Sale<'a> {
         .await?;
         let topic = TopicName::new(&format!("flash-sale-{}", std::process::id()))?;
         let admin = Admin::new(cluster.clone());
-        admin.create_topic(&NewTopic::new(topic.as_str(), PARTITIONS), false).await?;
-        let producer = Producer::new(&cluster, ProducerConfig { linger: LINGER, ..ProducerConfig::default() })?;
+        admin
+            .create_topic(&NewTopic::new(topic.as_str(), PARTITIONS), false)
+            .await?;
+        let producer = Producer::new(
+            &cluster,
+            ProducerConfig {
+                linger: LINGER,
+                ..ProducerConfig::default()
+            },
+        )?;
         Ok(Self {
             args,
             bootstrap,
@@ -123,7 +131,12 @@ impl<'a> Sale<'a> {
 
     async fn hold(mut self) -> anyhow::Result<()> {
         for group in GROUPS {
-            self.join(group, 1, (group == SLOW).then_some(self.args.email_per_second), None)?;
+            self.join(
+                group,
+                1,
+                (group == SLOW).then_some(self.args.email_per_second),
+                None,
+            )?;
         }
         let victim = ConsumerProcess::start(&self.consumer(PAYER, 2, None, Some(KILLED_AFTER)))?;
         let mut victim = Some(tokio::spawn(victim.kill_in_mid_batch()));
@@ -132,10 +145,14 @@ impl<'a> Sale<'a> {
         self.begun = Instant::now();
         let selling = tokio::spawn(async move { checkout.sell(rate, time).await });
         self.watch_sale(&selling, time, &mut victim).await?;
-        selling.await.context("checkout stopped at an internal error")??;
+        selling
+            .await
+            .context("checkout stopped at an internal error")??;
         if let Some(victim) = victim {
             // The sale was too short for it to get so far; it hangs no more than a moment longer.
-            victim.await.context("the watcher of the victim stopped")??;
+            victim
+                .await
+                .context("the watcher of the victim stopped")??;
         }
         self.drain().await?;
         for consumer in std::mem::take(&mut self.consumers) {
@@ -157,7 +174,9 @@ impl<'a> Sale<'a> {
         while !selling.is_finished() {
             seconds.tick().await;
             if let Some(killed) = victim.take_if(|victim| victim.is_finished()) {
-                killed.await.context("the watcher of the victim stopped")??;
+                killed
+                    .await
+                    .context("the watcher of the victim stopped")??;
                 phase = "selling; a payments consumer was killed in mid-batch";
             }
             if self.begun.elapsed() >= time / 2 && !self.groups.contains(&LATE) {
@@ -223,12 +242,24 @@ impl<'a> Sale<'a> {
         let since = (elapsed - self.before.at).as_secs_f64().max(0.001);
         let per_second = |count: i64| (count.max(0) as f64 / since) as u64;
         let partitions = self.admin.cluster().partitions(&self.topic).await?;
-        let ends = self.admin.cluster().list_offsets(&partitions, OffsetSpec::Latest).await?;
+        let ends = self
+            .admin
+            .cluster()
+            .list_offsets(&partitions, OffsetSpec::Latest)
+            .await?;
         let mut groups = Vec::new();
         for group in &self.groups {
             let committed = self.admin.committed_offsets(group).await?;
-            let done: i64 = partitions.iter().filter_map(|p| committed.get(p)).map(|c| c.offset.0).sum();
-            let end: i64 = ends.values().filter_map(|end| end.offset).map(|offset| offset.0).sum();
+            let done: i64 = partitions
+                .iter()
+                .filter_map(|p| committed.get(p))
+                .map(|c| c.offset.0)
+                .sum();
+            let end: i64 = ends
+                .values()
+                .filter_map(|end| end.offset)
+                .map(|offset| offset.0)
+                .sum();
             let before = self.before.committed.insert(group, done).unwrap_or(0);
             groups.push(GroupLine {
                 name: (*group).to_owned(),
@@ -244,7 +275,10 @@ impl<'a> Sale<'a> {
             let new = acknowledged - self.before.acknowledged;
             self.before.acknowledged = acknowledged;
             let lately = &mut tally.latency_lately;
-            let (p50, p99) = (lately.value_at_quantile(0.5), lately.value_at_quantile(0.99));
+            let (p50, p99) = (
+                lately.value_at_quantile(0.5),
+                lately.value_at_quantile(0.99),
+            );
             lately.reset();
             Moment {
                 elapsed,
@@ -270,10 +304,17 @@ impl<'a> Sale<'a> {
             let summary = Summary::compute(&tally.acknowledged, &delivered, PAYER);
             let ms = |quantile| tally.latency.value_at_quantile(quantile) as f64 / 1000.0;
             println!("\n{summary}");
-            println!("acknowledgement at checkout: p50 {:.1} ms, p99 {:.1} ms", ms(0.5), ms(0.99));
+            println!(
+                "acknowledgement at checkout: p50 {:.1} ms, p99 {:.1} ms",
+                ms(0.5),
+                ms(0.99)
+            );
             let mut broken = summary.broken_promises();
             broken.extend(tally.failures.first().map(|error| {
-                format!("{} events were not acknowledged, the first because {error}", tally.failures.len())
+                format!(
+                    "{} events were not acknowledged, the first because {error}",
+                    tally.failures.len()
+                )
             }));
             if !broken.is_empty() {
                 bail!("promises broken: {}", broken.join("; "));

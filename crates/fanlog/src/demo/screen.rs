@@ -42,13 +42,20 @@ pub(crate) struct Screen {
 
 impl Screen {
     pub(crate) fn new() -> Self {
-        Self { is_terminal: io::stdout().is_terminal(), lag_max: 1 }
+        Self {
+            is_terminal: io::stdout().is_terminal(),
+            lag_max: 1,
+        }
     }
 
     pub(crate) fn show(&mut self, moment: &Moment) -> io::Result<()> {
         let deepest = moment.groups.iter().map(|g| g.lag).max().unwrap_or(0);
         self.lag_max = self.lag_max.max(deepest);
-        let text = if self.is_terminal { table(moment, self.lag_max) } else { line(moment) };
+        let text = if self.is_terminal {
+            table(moment, self.lag_max)
+        } else {
+            line(moment)
+        };
         let mut out = io::stdout().lock();
         out.write_all(text.as_bytes())?;
         out.flush()
@@ -65,7 +72,11 @@ fn table(m: &Moment, lag_max: u64) -> String {
         text.push_str(&line);
         text.push('\n');
     };
-    add(format!("Fanlog flash sale    {:>4.0} s    {}", m.elapsed.as_secs_f64(), m.phase));
+    add(format!(
+        "Fanlog flash sale    {:>4.0} s    {}",
+        m.elapsed.as_secs_f64(),
+        m.phase
+    ));
     add(format!(
         "checkout     {:>8} events acknowledged   {:>6}/s   p50 {:.1} ms   p99 {:.1} ms",
         m.acknowledged,
@@ -76,9 +87,13 @@ fn table(m: &Moment, lag_max: u64) -> String {
     add(String::new());
     add(format!("{:<12} {:>8} {:>9}", "group", "read/s", "lag"));
     for group in &m.groups {
-        let cells = usize::try_from(group.lag * BAR_CELLS as u64 / lag_max.max(1)).unwrap_or(BAR_CELLS);
+        let cells =
+            usize::try_from(group.lag * BAR_CELLS as u64 / lag_max.max(1)).unwrap_or(BAR_CELLS);
         let bar = "#".repeat(cells.min(BAR_CELLS));
-        add(format!("{:<12} {:>8} {:>9}  {bar:<BAR_CELLS$}  {}", group.name, group.per_second, group.lag, group.remark));
+        add(format!(
+            "{:<12} {:>8} {:>9}  {bar:<BAR_CELLS$}  {}",
+            group.name, group.per_second, group.lag, group.remark
+        ));
     }
     text
 }
@@ -107,7 +122,11 @@ mod tests {
     #[test]
     fn a_moment_is_shown_with_every_group() {
         let moment = Moment {
-            groups: vec![GroupLine { name: "email".into(), lag: 50, ..Default::default() }],
+            groups: vec![GroupLine {
+                name: "email".into(),
+                lag: 50,
+                ..Default::default()
+            }],
             phase: "selling",
             ..Default::default()
         };

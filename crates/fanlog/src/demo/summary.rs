@@ -49,18 +49,32 @@ impl Summary {
         effects: &BTreeMap<String, Vec<Effect>>,
         payer: &str,
     ) -> Self {
-        let promised: HashMap<(i32, i64), (u64, Kind)> =
-            acknowledged.iter().map(|a| ((a.partition, a.offset), (a.order, a.kind))).collect();
-        let groups = effects.iter().map(|(group, effects)| (group.clone(), verdict(&promised, effects)));
-        let paid: HashSet<u64> =
-            acknowledged.iter().filter(|a| a.kind == Kind::Paid).map(|a| a.order).collect();
+        let promised: HashMap<(i32, i64), (u64, Kind)> = acknowledged
+            .iter()
+            .map(|a| ((a.partition, a.offset), (a.order, a.kind)))
+            .collect();
+        let groups = effects
+            .iter()
+            .map(|(group, effects)| (group.clone(), verdict(&promised, effects)));
+        let paid: HashSet<u64> = acknowledged
+            .iter()
+            .filter(|a| a.kind == Kind::Paid)
+            .map(|a| a.order)
+            .collect();
         let mut charged: HashMap<u64, usize> = HashMap::new();
-        for effect in effects.get(payer).into_iter().flatten().filter(|effect| effect.is_charge) {
+        for effect in effects
+            .get(payer)
+            .into_iter()
+            .flatten()
+            .filter(|effect| effect.is_charge)
+        {
             *charged.entry(effect.order).or_default() += 1;
         }
         let mut charges: BTreeMap<usize, usize> = BTreeMap::new();
         for order in &paid {
-            *charges.entry(charged.get(order).copied().unwrap_or(0)).or_default() += 1;
+            *charges
+                .entry(charged.get(order).copied().unwrap_or(0))
+                .or_default() += 1;
         }
         Self {
             acknowledged: promised.len(),
@@ -87,7 +101,9 @@ impl Summary {
             broken.push("some orders were not charged exactly once".to_owned());
         }
         if self.groups.values().all(|verdict| verdict.repeated == 0) {
-            broken.push("nothing was delivered again, though a consumer was killed in mid-batch".to_owned());
+            broken.push(
+                "nothing was delivered again, though a consumer was killed in mid-batch".to_owned(),
+            );
         }
         broken
     }
@@ -104,7 +120,10 @@ fn verdict(promised: &HashMap<(i32, i64), (u64, Kind)>, effects: &[Effect]) -> G
         if !seen.insert(place) {
             verdict.repeated += 1;
         }
-        if promised.get(&place).is_some_and(|p| *p != (effect.order, effect.kind)) {
+        if promised
+            .get(&place)
+            .is_some_and(|p| *p != (effect.order, effect.kind))
+        {
             verdict.altered += 1;
         }
         let first = match effect.kind {
@@ -115,9 +134,14 @@ fn verdict(promised: &HashMap<(i32, i64), (u64, Kind)>, effects: &[Effect]) -> G
         let earliest = first.entry(effect.order).or_insert(at);
         *earliest = (*earliest).min(at);
     }
-    verdict.lost = promised.keys().filter(|place| !seen.contains(place)).count();
+    verdict.lost = promised
+        .keys()
+        .filter(|place| !seen.contains(place))
+        .count();
     let is_misplaced = |(order, end): (&u64, &(i64, i32, usize))| {
-        placed.get(order).is_none_or(|start| start.1 != end.1 || (start.0, start.2) > (end.0, end.2))
+        placed
+            .get(order)
+            .is_none_or(|start| start.1 != end.1 || (start.0, start.2) > (end.0, end.2))
     };
     verdict.misplaced = settled.iter().filter(|entry| is_misplaced(*entry)).count();
     verdict
@@ -125,12 +149,27 @@ fn verdict(promised: &HashMap<(i32, i64), (u64, Kind)>, effects: &[Effect]) -> G
 
 impl fmt::Display for Summary {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(f, "{} events acknowledged, {} orders paid", self.acknowledged, self.paid)?;
-        writeln!(f, "{:<12} {:>8} {:>10} {:>18} {:>9}", "group", "lost", "repeated", "order violations", "altered")?;
+        writeln!(
+            f,
+            "{} events acknowledged, {} orders paid",
+            self.acknowledged, self.paid
+        )?;
+        writeln!(
+            f,
+            "{:<12} {:>8} {:>10} {:>18} {:>9}",
+            "group", "lost", "repeated", "order violations", "altered"
+        )?;
         for (group, v) in &self.groups {
-            writeln!(f, "{group:<12} {:>8} {:>10} {:>18} {:>9}", v.lost, v.repeated, v.misplaced, v.altered)?;
+            writeln!(
+                f,
+                "{group:<12} {:>8} {:>10} {:>18} {:>9}",
+                v.lost, v.repeated, v.misplaced, v.altered
+            )?;
         }
-        let times = self.charges.iter().map(|(times, orders)| format!("{orders} orders {times} time(s)"));
+        let times = self
+            .charges
+            .iter()
+            .map(|(times, orders)| format!("{orders} orders {times} time(s)"));
         write!(f, "charged: {}", times.collect::<Vec<_>>().join(", "))
     }
 }
@@ -140,7 +179,12 @@ mod tests {
     use super::*;
 
     fn promised() -> Vec<Acknowledged> {
-        let event = |offset, order, kind| Acknowledged { partition: 0, offset, order, kind };
+        let event = |offset, order, kind| Acknowledged {
+            partition: 0,
+            offset,
+            order,
+            kind,
+        };
         vec![
             event(0, 1, Kind::Placed),
             event(1, 2, Kind::Placed),
@@ -166,7 +210,11 @@ mod tests {
     }
 
     fn summary_of(effects: Vec<Effect>) -> Summary {
-        Summary::compute(&promised(), &BTreeMap::from([("payments".to_owned(), effects)]), "payments")
+        Summary::compute(
+            &promised(),
+            &BTreeMap::from([("payments".to_owned(), effects)]),
+            "payments",
+        )
     }
 
     #[test]
@@ -181,7 +229,10 @@ mod tests {
     fn every_broken_promise_is_found() {
         let check = |effects: Vec<Effect>, expected: &str| {
             let broken = summary_of(effects).broken_promises().join("; ");
-            assert!(broken.contains(expected), "'{broken}' should say '{expected}'");
+            assert!(
+                broken.contains(expected),
+                "'{broken}' should say '{expected}'"
+            );
         };
         check(delivered(&[0, 0, 1, 2]), "1 events lost");
         check(delivered(&[2, 0, 0, 1, 3]), "1 orders out of order");

@@ -4,21 +4,31 @@ use std::net::{SocketAddr, ToSocketAddrs};
 
 /// An address to listen on: `HOST:PORT`, the host a name or an IP address.
 pub(crate) fn listen(text: &str) -> Result<SocketAddr, String> {
-    let wrong = |why: &str| format!("'{text}' is not HOST:PORT ({why}); for example 127.0.0.1:9092");
-    let mut found = text.to_socket_addrs().map_err(|error| wrong(&error.to_string()))?;
+    let wrong =
+        |why: &str| format!("'{text}' is not HOST:PORT ({why}); for example 127.0.0.1:9092");
+    let mut found = text
+        .to_socket_addrs()
+        .map_err(|error| wrong(&error.to_string()))?;
     found.next().ok_or_else(|| wrong("the name has no address"))
 }
 
 /// An address to listen on, or `off`.
 pub(crate) fn listen_or_off(text: &str) -> Result<Option<SocketAddr>, String> {
-    if text == "off" { Ok(None) } else { listen(text).map(Some) }
+    if text == "off" {
+        Ok(None)
+    } else {
+        listen(text).map(Some)
+    }
 }
 
 /// A host and port as clients are told them; the name is not looked up here.
 pub(crate) fn advertised(text: &str) -> Result<(String, u16), String> {
     let wrong = || format!("'{text}' is not HOST:PORT; for example broker.example.org:9092");
     let (host, port) = text.rsplit_once(':').ok_or_else(wrong)?;
-    let host = host.strip_prefix('[').and_then(|h| h.strip_suffix(']')).unwrap_or(host);
+    let host = host
+        .strip_prefix('[')
+        .and_then(|h| h.strip_suffix(']'))
+        .unwrap_or(host);
     let port: u16 = port.parse().map_err(|_| wrong())?;
     if host.is_empty() || port == 0 || host.contains(char::is_whitespace) {
         return Err(wrong());
@@ -30,7 +40,9 @@ pub(crate) fn advertised(text: &str) -> Result<(String, u16), String> {
 pub(crate) fn of_listener(text: &str) -> Result<&str, String> {
     text.strip_prefix("PLAINTEXT://")
         .filter(|rest| !rest.contains(','))
-        .ok_or_else(|| format!("'{text}' is not PLAINTEXT://HOST:PORT, the one kind of listener served"))
+        .ok_or_else(|| {
+            format!("'{text}' is not PLAINTEXT://HOST:PORT, the one kind of listener served")
+        })
 }
 
 /// The same written out.
@@ -51,7 +63,10 @@ mod tests {
             let expected = expected.map(|(host, port)| (host.to_owned(), port));
             assert_eq!(advertised(text).ok(), expected, "{text}");
         };
-        check("broker.example.org:9092", Some(("broker.example.org", 9092)));
+        check(
+            "broker.example.org:9092",
+            Some(("broker.example.org", 9092)),
+        );
         check("[::1]:9092", Some(("::1", 9092)));
         check("10.0.0.1:1", Some(("10.0.0.1", 1)));
         check("broker", None);
@@ -63,7 +78,10 @@ mod tests {
 
     #[test]
     fn a_listener_is_plaintext_and_single() {
-        assert_eq!(of_listener("PLAINTEXT://127.0.0.1:9092"), Ok("127.0.0.1:9092"));
+        assert_eq!(
+            of_listener("PLAINTEXT://127.0.0.1:9092"),
+            Ok("127.0.0.1:9092")
+        );
         assert!(of_listener("SSL://127.0.0.1:9092").is_err());
         assert!(of_listener("PLAINTEXT://a:1,PLAINTEXT://b:2").is_err());
         assert_eq!(as_listener("::1", 9), "PLAINTEXT://[::1]:9");

@@ -12,21 +12,37 @@ const FILE_BYTES_MAX: u64 = 1024 * 1024;
 #[derive(Debug, Error)]
 pub(crate) enum SettingsFileError {
     #[error("settings file {} cannot be read: {source}", path.display())]
-    Unreadable { path: PathBuf, source: std::io::Error },
+    Unreadable {
+        path: PathBuf,
+        source: std::io::Error,
+    },
     #[error("settings file {} is larger than {FILE_BYTES_MAX} bytes", path.display())]
     TooLarge { path: PathBuf },
     #[error("settings file {}, line {line}: '{text}' is not of the form name=value", path.display())]
-    Line { path: PathBuf, line: usize, text: String },
+    Line {
+        path: PathBuf,
+        line: usize,
+        text: String,
+    },
 }
 
 /// Reads names and values in the order of the file.
 pub(crate) fn read(path: &Path) -> Result<Vec<(String, String)>, SettingsFileError> {
-    let unreadable = |source| SettingsFileError::Unreadable { path: path.to_owned(), source };
+    let unreadable = |source| SettingsFileError::Unreadable {
+        path: path.to_owned(),
+        source,
+    };
     if std::fs::metadata(path).map_err(unreadable)?.len() > FILE_BYTES_MAX {
-        return Err(SettingsFileError::TooLarge { path: path.to_owned() });
+        return Err(SettingsFileError::TooLarge {
+            path: path.to_owned(),
+        });
     }
     let text = std::fs::read_to_string(path).map_err(unreadable)?;
-    parse(&text).map_err(|(line, text)| SettingsFileError::Line { path: path.to_owned(), line, text })
+    parse(&text).map_err(|(line, text)| SettingsFileError::Line {
+        path: path.to_owned(),
+        line,
+        text,
+    })
 }
 
 /// One `name=value`, as on the command line.
@@ -37,9 +53,13 @@ pub(crate) fn pair(text: &str) -> Option<(String, String)> {
 }
 
 fn parse(text: &str) -> Result<Vec<(String, String)>, (usize, String)> {
-    let lines = text.lines().enumerate().map(|(i, line)| (i + 1, line.trim()));
+    let lines = text
+        .lines()
+        .enumerate()
+        .map(|(i, line)| (i + 1, line.trim()));
     let told = lines.filter(|(_, line)| !line.is_empty() && !line.starts_with('#'));
-    told.map(|(number, line)| pair(line).ok_or_else(|| (number, line.to_owned()))).collect()
+    told.map(|(number, line)| pair(line).ok_or_else(|| (number, line.to_owned())))
+        .collect()
 }
 
 #[cfg(test)]
@@ -56,7 +76,10 @@ mod tests {
 
     #[test]
     fn a_line_that_is_no_pair_is_named() {
-        assert_eq!(parse("a=1\nnonsense\n").unwrap_err(), (2, "nonsense".to_owned()));
+        assert_eq!(
+            parse("a=1\nnonsense\n").unwrap_err(),
+            (2, "nonsense".to_owned())
+        );
         assert_eq!(parse("=1").unwrap_err(), (1, "=1".to_owned()));
     }
 }

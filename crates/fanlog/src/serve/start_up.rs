@@ -33,12 +33,17 @@ impl StartUp {
     pub(crate) fn read(args: &ServeArgs) -> Result<Self, UsageError> {
         let mut statics = given_settings(args)?;
         let said = |names: &[&str]| names.iter().find_map(|name| statics.get(*name)).cloned();
-        let data = args.data.clone().or(said(&["log.dirs", "log.dir"]).map(PathBuf::from));
+        let data = args
+            .data
+            .clone()
+            .or(said(&["log.dirs", "log.dir"]).map(PathBuf::from));
         let data = data.unwrap_or_else(|| DATA.into());
         let listeners = said(&["listeners"]);
         let kafka = match (args.kafka, &listeners) {
             (Some(flag), _) => flag,
-            (None, Some(text)) => address::of_listener(text).and_then(address::listen).map_err(named("listeners"))?,
+            (None, Some(text)) => address::of_listener(text)
+                .and_then(address::listen)
+                .map_err(named("listeners"))?,
             (None, None) => address::listen(KAFKA).map_err(UsageError)?,
         };
         let advertise = match (&args.advertise, said(&["advertised.listeners"])) {
@@ -51,19 +56,34 @@ impl StartUp {
         };
         let node_id = match (args.node_id, said(&["node.id", "broker.id"])) {
             (Some(flag), _) => flag,
-            (None, Some(text)) => text.parse().map_err(|_| UsageError(format!("node.id '{text}' is no number")))?,
+            (None, Some(text)) => text
+                .parse()
+                .map_err(|_| UsageError(format!("node.id '{text}' is no number")))?,
             (None, None) => NODE_ID,
         };
         statics.remove("log.dir");
         statics.insert("log.dirs".into(), data.display().to_string());
-        statics.insert("listeners".into(), address::as_listener(&kafka.ip().to_string(), kafka.port()));
+        statics.insert(
+            "listeners".into(),
+            address::as_listener(&kafka.ip().to_string(), kafka.port()),
+        );
         statics.insert("node.id".into(), node_id.to_string());
         statics.insert("broker.id".into(), node_id.to_string());
         if let Some((host, port)) = &advertise {
-            statics.insert("advertised.listeners".into(), address::as_listener(host, *port));
+            statics.insert(
+                "advertised.listeners".into(),
+                address::as_listener(host, *port),
+            );
         }
         let http = address::listen_or_off(&args.http).map_err(named("--http"))?;
-        Ok(Self { data, kafka, advertise, http, node_id, statics })
+        Ok(Self {
+            data,
+            kafka,
+            advertise,
+            http,
+            node_id,
+            statics,
+        })
     }
 }
 
@@ -80,7 +100,9 @@ fn given_settings(args: &ServeArgs) -> Result<Overrides, UsageError> {
         let wrong = || UsageError(format!("--set '{text}' is not of the form NAME=VALUE"));
         given.push(settings_file::pair(text).ok_or_else(wrong)?);
     }
-    let pairs = given.iter().map(|(name, value)| (name.as_str(), value.as_str()));
+    let pairs = given
+        .iter()
+        .map(|(name, value)| (name.as_str(), value.as_str()));
     check_statics(pairs).map_err(|errors: Vec<SettingError>| {
         let lines: Vec<String> = errors.iter().map(ToString::to_string).collect();
         UsageError(lines.join("\n"))
