@@ -3,6 +3,7 @@
 //! In -> out: flags and a settings file -> a broker, its listeners, and a clean stop.
 //! Exit codes: 1 it could not start or stop cleanly; 2 a flag or setting is wrong. Nothing is harmed by either.
 
+use super::Failure;
 use crate::serve::address;
 use crate::serve::start_up::StartUp;
 use anyhow::Context;
@@ -99,12 +100,10 @@ async fn serve(start_up: StartUp) -> anyhow::Result<()> {
         start_up.data.display().to_string(),
     );
     config.statics = start_up.statics.clone();
-    let broker = Broker::start(config, environment).await?;
+    let starting = tokio::task::spawn_blocking(move || Broker::start(config, environment));
+    let broker = starting.await.context("starting stopped at an internal error")??;
     let outcome = listen(&start_up, &settings, &broker, || clock.monotonic() - began).await;
-    broker
-        .shutdown()
-        .await
-        .context("stopping; the next start recovers")?;
+    broker.shutdown().await;
     outcome
 }
 
