@@ -14,6 +14,7 @@ use fanlog_http_listener::HttpListener;
 use fanlog_kafka_listener::{KafkaListener, ListenerConfig};
 use fanlog_model::BrokerId;
 use fanlog_model::settings::{BrokerLayers, BrokerSettings, Overrides};
+use std::io::IsTerminal;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -52,6 +53,7 @@ pub(crate) struct ServeArgs {
 pub(super) async fn run(args: &ServeArgs) -> Result<(), Failure> {
     tracing_subscriber::fmt()
         .with_writer(std::io::stderr)
+        .with_ansi(std::io::stderr().is_terminal())
         .with_env_filter(log_filter())
         .init();
     let start_up = StartUp::read(args)?;
