@@ -28,7 +28,8 @@ pub(crate) async fn ready(State(broker): State<Arc<Broker>>) -> (StatusCode, Str
         writeln!(text, "{reason}").expect("writing to a string cannot fail");
     }
     if reasons.len() > REASONS_MAX {
-        writeln!(text, "and {} more", reasons.len() - REASONS_MAX).expect("writing to a string cannot fail");
+        writeln!(text, "and {} more", reasons.len() - REASONS_MAX)
+            .expect("writing to a string cannot fail");
     }
     (StatusCode::SERVICE_UNAVAILABLE, text)
 }

@@ -56,7 +56,9 @@ impl HttpListener {
     pub async fn bind(address: SocketAddr, broker: Arc<Broker>) -> Result<Self, BindError> {
         match TcpListener::bind(address).await {
             Ok(socket) => Ok(Self { socket, broker }),
-            Err(source) if source.kind() == io::ErrorKind::AddrInUse => Err(BindError::InUse(address)),
+            Err(source) if source.kind() == io::ErrorKind::AddrInUse => {
+                Err(BindError::InUse(address))
+            }
             Err(source) => Err(BindError::Other { address, source }),
         }
     }

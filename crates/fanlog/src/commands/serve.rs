@@ -103,7 +103,9 @@ async fn serve(start_up: StartUp) -> anyhow::Result<()> {
     );
     config.statics = start_up.statics.clone();
     let starting = tokio::task::spawn_blocking(move || Broker::start(config, environment));
-    let broker = starting.await.context("starting stopped at an internal error")??;
+    let broker = starting
+        .await
+        .context("starting stopped at an internal error")??;
     let outcome = listen(&start_up, &settings, &broker, || clock.monotonic() - began).await;
     broker.shutdown().await;
     outcome
