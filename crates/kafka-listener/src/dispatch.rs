@@ -7,11 +7,12 @@
 
 use crate::apis;
 use crate::context::ConnectionContext;
+use crate::error_counts::ErrorCodes;
 use bytes::{Bytes, BytesMut};
 use fanlog_broker::FetchMemory;
-use fanlog_protocol::ApiKey;
 use fanlog_protocol::messages::{self, RequestHeader, ResponseHeader};
 use fanlog_protocol::wire::{EncodeError, GatherBuffer, Reader};
+use fanlog_protocol::{ApiKey, ErrorCode};
 use std::future::Future;
 use std::ops::RangeInclusive;
 use std::pin::Pin;
@@ -212,6 +213,17 @@ pub(crate) fn reply(
     }
 }
 
+/// Counts the errors that an answer carries.
+pub(crate) fn count_errors(context: &ConnectionContext, api: ApiKey, answer: &dyn ErrorCodes) {
+    answer.each_error_code(&mut |code| {
+        if code != ErrorCode::None.code() {
+            let name = ErrorCode::from_code(code).map_or("UNKNOWN", ErrorCode::name);
+            let metrics = context.broker().metrics().listeners();
+            metrics.request_error(api.name(), name);
+        }
+    });
+}
+
 /// Decodes the header and the body of one request and lets its API answer.
 async fn handle(context: Arc<ConnectionContext>, line: RequestLine, frame: Bytes) -> Answer {
     let RequestLine { api, version, .. } = line;
@@ -225,6 +237,7 @@ async fn handle(context: Arc<ConnectionContext>, line: RequestLine, frame: Bytes
             match messages::$request::decode(&mut reader, version) {
                 Ok(request) => {
                     let response = apis::$module::handle(&context, &header, request, version).await;
+                    count_errors(&context, api, &response);
                     reply(line, |out| response.encode(out, version))
                 }
                 Err(error) => {
@@ -237,6 +250,7 @@ async fn handle(context: Arc<ConnectionContext>, line: RequestLine, frame: Bytes
         ApiKey::Fetch => match messages::FetchRequest::decode(&mut reader, version) {
             Ok(request) => {
                 let (response, memory) = apis::fetch::handle(&context, request, version).await;
+                count_errors(&context, api, &response);
                 reply(line, |out| response.encode(out, version)).holding(memory)
             }
             Err(error) => Answer::Close(format!("bad Fetch version {version}: {error}")),

@@ -14,6 +14,7 @@ mod config_entries;
 mod connection;
 mod context;
 mod dispatch;
+mod error_counts;
 mod errors;
 mod fetch_sessions;
 mod frame;

@@ -276,9 +276,13 @@ async fn requests_and_connections_are_counted() {
     let mut client = server.client().await;
     client.call(&api_versions(), 3).await;
     client.call(&api_versions(), 3).await;
+    client
+        .call(&produce("none", 0, -1, batch(&["a"])), 12)
+        .await;
     let text = server.broker.metrics().encode().unwrap();
     for line in [
         "fanlog_requests_total{api=\"ApiVersions\",version=\"3\"} 2",
+        "fanlog_request_errors_total{api=\"Produce\",error=\"UNKNOWN_TOPIC_OR_PARTITION\"} 1",
         "fanlog_connections{listener=\"kafka\"} 1",
     ] {
         assert!(text.contains(line), "{line} in\n{text}");

@@ -88,8 +88,8 @@ pub(crate) fn start(
     let appended: Vec<AppendedTopic> = topics.into_iter().map(append).collect();
     match acks {
         Ok(Acks::None) => Box::pin(std::future::ready(unacknowledged(&appended))),
-        Ok(Acks::Durable) => Box::pin(acknowledge(line, appended, Some(timeout))),
-        Ok(Acks::Appended) | Err(_) => Box::pin(acknowledge(line, appended, None)),
+        Ok(Acks::Durable) => Box::pin(acknowledge(context, line, appended, Some(timeout))),
+        Ok(Acks::Appended) | Err(_) => Box::pin(acknowledge(context, line, appended, None)),
     }
 }
 
@@ -218,6 +218,7 @@ fn unacknowledged(appended: &[AppendedTopic]) -> Answer {
 
 /// Waits until all is durable where a time-out is given, then answers.
 async fn acknowledge(
+    context: Arc<ConnectionContext>,
     line: RequestLine,
     appended: Vec<AppendedTopic>,
     wait: Option<Duration>,
@@ -239,6 +240,7 @@ async fn acknowledge(
         responses,
         ..Default::default()
     };
+    dispatch::count_errors(&context, line.api, &response);
     dispatch::reply(line, |out| response.encode(out, line.version))
 }
 

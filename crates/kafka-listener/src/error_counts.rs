@@ -1,0 +1,66 @@
+//! Which error codes an answer carries, for the metric that counts them by API and error.
+//!
+//! Why it exists: an answer has its errors in places of its own: on top, per topic, per partition.
+//! In -> out: an answer -> each of its error codes, 0 for none.
+
+use fanlog_protocol::messages::*;
+
+/// An answer that may carry errors.
+pub(crate) trait ErrorCodes {
+    /// Hands out every error code, those that say "none" too.
+    fn each_error_code(&self, note: &mut dyn FnMut(i16));
+}
+
+/// For each answer: the lists on the way to a code, and the code. `a / b . c` is `c` of each of `b` of each of `a`.
+macro_rules! error_codes {
+    ($($answer:ty: $($($list:ident)/ * . $code:ident),*;)*) => {
+        $(impl ErrorCodes for $answer {
+            #[allow(unused_variables, reason = "some answers have no place for errors")]
+            fn each_error_code(&self, note: &mut dyn FnMut(i16)) {
+                $(error_codes!(@walk self, note, [$($list)*], $code);)*
+            }
+        })*
+    };
+    (@walk $at:expr, $note:ident, [], $code:ident) => { $note($at.$code) };
+    (@walk $at:expr, $note:ident, [$list:ident $($rest:ident)*], $code:ident) => {
+        for entry in &$at.$list {
+            error_codes!(@walk entry, $note, [$($rest)*], $code);
+        }
+    };
+}
+
+error_codes! {
+    AlterConfigsResponse<'_>: responses.error_code;
+    ApiVersionsResponse<'_>: .error_code;
+    CreatePartitionsResponse<'_>: results.error_code;
+    CreateTopicsResponse<'_>: topics.error_code;
+    DeleteGroupsResponse<'_>: results.error_code;
+    DeleteRecordsResponse<'_>: topics/partitions.error_code;
+    DeleteTopicsResponse<'_>: responses.error_code;
+    DescribeClusterResponse<'_>: .error_code;
+    DescribeConfigsResponse<'_>: results.error_code;
+    DescribeGroupsResponse<'_>: groups.error_code;
+    DescribeLogDirsResponse<'_>: .error_code, results.error_code;
+    DescribeProducersResponse<'_>: topics/partitions.error_code;
+    DescribeQuorumResponse<'_>: .error_code, topics/partitions.error_code;
+    DescribeTopicPartitionsResponse<'_>: topics.error_code, topics/partitions.error_code;
+    ElectLeadersResponse<'_>: .error_code, replica_election_results/partition_result.error_code;
+    FetchResponse<'_>: .error_code, responses/partitions.error_code;
+    FindCoordinatorResponse<'_>: .error_code, coordinators.error_code;
+    HeartbeatResponse: .error_code;
+    IncrementalAlterConfigsResponse<'_>: responses.error_code;
+    InitProducerIdResponse: .error_code;
+    JoinGroupResponse<'_>: .error_code;
+    LeaveGroupResponse<'_>: .error_code, members.error_code;
+    ListGroupsResponse<'_>: .error_code;
+    ListOffsetsResponse<'_>: topics/partitions.error_code;
+    ListPartitionReassignmentsResponse<'_>: .error_code;
+    MetadataResponse<'_>: .error_code, topics.error_code, topics/partitions.error_code;
+    OffsetCommitResponse<'_>: topics/partitions.error_code;
+    OffsetDeleteResponse<'_>: .error_code, topics/partitions.error_code;
+    OffsetFetchResponse<'_>: .error_code, topics/partitions.error_code, groups.error_code,
+        groups/topics/partitions.error_code;
+    OffsetForLeaderEpochResponse<'_>: topics/partitions.error_code;
+    ProduceResponse<'_>: responses/partition_responses.error_code;
+    SyncGroupResponse<'_>: .error_code;
+}
