@@ -34,6 +34,8 @@ pub(crate) struct Opener {
     pub(crate) queue: Arc<SyncQueue>,
     pub(crate) leader_epoch: LeaderEpoch,
     pub(crate) metrics: Arc<Metrics>,
+    /// How many logs are opened or closed at once.
+    pub(crate) threads: usize,
     /// Whether the last run ended cleanly, so that logs are trusted as they are.
     pub(crate) is_clean: bool,
 }

@@ -19,9 +19,6 @@ use parking_lot::Mutex;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-/// How many threads open logs: recovery reads their tails, and disks read in parallel.
-const OPENING_THREADS: usize = 2;
-
 /// What the last comparison with the catalog left.
 #[derive(Debug, Default)]
 pub(crate) struct Reconciled {
@@ -210,7 +207,7 @@ fn open_in_parallel(
     openings: Vec<Opening>,
     deleted: &HashSet<TopicId>,
 ) -> HashMap<TopicId, Vec<Arc<Partition>>> {
-    let threads = OPENING_THREADS.min(openings.len());
+    let threads = opener.threads.min(openings.len());
     let left = Mutex::new(openings);
     let opened = Mutex::new(HashMap::<TopicId, Vec<Arc<Partition>>>::new());
     let work = || {

@@ -31,8 +31,11 @@ use parking_lot::{Mutex, RwLock};
 use std::collections::HashSet;
 use std::io;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use thiserror::Error;
+
+/// How many logs are opened or closed at once: each waits for the disk several times, and disks sync in parallel.
+const OPENING_THREADS: usize = 8;
 
 /// Why a broker does not start. Nothing in the data directory was harmed.
 #[derive(Debug, Error)]
@@ -65,7 +68,7 @@ impl Broker {
     /// Outside a tokio runtime: timers and replies run there.
     pub fn start(config: BrokerConfig, environment: Environment) -> Result<Arc<Self>, StartError> {
         let identity = open_identity(&environment, config.node_id, config.cluster_id.as_deref())?;
-        let opener = new_opener(environment)?;
+        let opener = new_opener(environment, &config)?;
         let sync_threads = SyncThreads::start(opener.queue.clone(), config.sync_threads)?;
         let rules = Rules {
             broker_id: config.node_id,
@@ -112,13 +115,11 @@ impl Broker {
         self.stop_reconciling();
         self.sync_threads.stop();
         let topics = self.topics();
-        let partitions = topics.iter().flat_map(|topic| &topic.partitions);
-        let mut is_clean = true;
+        let partitions: Vec<_> = topics.iter().flat_map(|topic| &topic.partitions).collect();
+        let are_clean = close_all(&partitions, self.opener.threads);
         // The catalog last: a change that is under way may still need it.
-        for partition in partitions.chain([self.catalog.partition()]) {
-            is_clean &= close(partition);
-        }
-        if !is_clean {
+        let is_catalog_clean = close(self.catalog.partition());
+        if !(are_clean && is_catalog_clean) {
             tracing::warn!("not every log was closed; the next start verifies them");
             return;
         }
@@ -142,6 +143,26 @@ impl Drop for Broker {
     }
 }
 
+/// Closes logs; whether nothing of any needs to be verified at the next start.
+fn close_all(partitions: &[&Arc<Partition>], threads: usize) -> bool {
+    let next = AtomicUsize::new(0);
+    let are_clean = AtomicBool::new(true);
+    let work = || {
+        while let Some(partition) = partitions.get(next.fetch_add(1, Ordering::Relaxed)) {
+            if !close(partition) {
+                are_clean.store(false, Ordering::Relaxed);
+            }
+        }
+    };
+    std::thread::scope(|scope| {
+        for _ in 1..threads.min(partitions.len()) {
+            scope.spawn(work);
+        }
+        work();
+    });
+    are_clean.into_inner()
+}
+
 /// Flushes and closes a log; whether nothing of it needs to be verified at the next start.
 fn close(partition: &Arc<Partition>) -> bool {
     partition.sync_last();
@@ -157,7 +178,7 @@ fn close(partition: &Arc<Partition>) -> bool {
     }
 }
 
-fn new_opener(environment: Environment) -> Result<Opener, StartError> {
+fn new_opener(environment: Environment, config: &BrokerConfig) -> Result<Opener, StartError> {
     let disk = &*environment.disk;
     let is_new = folder_names(disk)?.is_empty();
     // The marker goes before anything is written; the count rises before anything is served.
@@ -167,6 +188,12 @@ fn new_opener(environment: Environment) -> Result<Opener, StartError> {
         queue: Arc::new(SyncQueue::default()),
         metrics: Arc::new(Metrics::new()),
         leader_epoch,
+        // A simulation does one thing after the other, so that the same seed gives the same bytes.
+        threads: if config.sync_threads == 0 {
+            1
+        } else {
+            OPENING_THREADS
+        },
         is_clean,
         environment,
     })

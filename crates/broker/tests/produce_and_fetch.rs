@@ -9,7 +9,7 @@ mod common;
 
 use common::*;
 use fanlog_broker::{
-    EpochError, FetchError, FetchRequestPlan, Isolation, LookupError, OffsetSpec,
+    Broker, EpochError, FetchError, FetchRequestPlan, Isolation, LookupError, OffsetSpec,
     PartitionUnavailable, TopicRef,
 };
 use fanlog_environment::ManualClock;
@@ -364,4 +364,52 @@ async fn deleted_records_stay_deleted() {
         })
     ));
     assert_eq!(values(&broker, "t", 2).await, ["c"]);
+}
+
+#[tokio::test]
+async fn fetches_together_hold_no_more_than_their_budget() {
+    let machine = Machine::new(15);
+    let mut small = config();
+    small.fetch_memory_bytes = 16 * 1024;
+    let broker = Broker::start(small, machine.environment()).unwrap();
+    create(&broker, "t", 1).await;
+    // Larger than the whole budget, and yet it can be read.
+    produce(&broker, "t", &[&"x".repeat(20_000)]).await;
+    let first = broker.fetch(plan("t", 0)).await;
+    assert_eq!(values_in(&first, 0).len(), 1);
+    let second = tokio::spawn({
+        let broker = broker.clone();
+        async move { broker.fetch(plan("t", 0)).await }
+    });
+    for _ in 0..5 {
+        tokio::task::yield_now().await;
+    }
+    assert!(
+        !second.is_finished(),
+        "OPS-1: the first fetch still holds its bytes"
+    );
+    drop(first);
+    assert_eq!(values_in(&second.await.unwrap(), 0).len(), 1);
+}
+
+#[tokio::test]
+async fn a_waiting_fetch_ends_when_the_broker_stops() {
+    let machine = Machine::new(16);
+    let broker = machine.start();
+    create(&broker, "t", 1).await;
+    let waiting = tokio::spawn({
+        let broker = broker.clone();
+        async move { broker.fetch(waiting_plan("t", 0)).await }
+    });
+    tokio::task::yield_now().await;
+    let receipt = append(&broker, "t", &["a"]);
+    broker.shutdown().await;
+    // What was appended before is flushed and acknowledged.
+    receipt.durable().await.unwrap();
+    let _ended = waiting.await.unwrap();
+    let refused = broker.fetch(plan("t", 0)).await.partitions.remove(0);
+    assert!(matches!(refused, Err(FetchError::Unavailable(_))));
+    drop(broker);
+    machine.disk.crash(1);
+    assert_eq!(values(&machine.start(), "t", 0).await, ["a"]);
 }
