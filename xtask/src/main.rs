@@ -6,9 +6,11 @@
 
 mod check;
 mod codegen;
+mod compat;
 mod shell;
 mod tally;
 mod test;
+mod toolchains;
 mod torture;
 
 use std::process::ExitCode;
@@ -30,6 +32,11 @@ const MENU: &[Command] = &[
         name: "test",
         about: "everything a change must pass: format, lints, tests, generated code, a smoke of every real client",
         run: test::run,
+    },
+    Command {
+        name: "compat",
+        about: "real Kafka clients against the broker; writes compat/RESULTS.md [--help]",
+        run: compat::run,
     },
     Command {
         name: "check",

@@ -82,13 +82,22 @@ pub(crate) fn output(command: &mut Command) -> anyhow::Result<String> {
         .output()
         .with_context(|| format!("cannot start {command:?}"))?;
     let stdout = String::from_utf8_lossy(&output.stdout).into_owned();
-    anyhow::ensure!(
-        output.status.success(),
-        "{command:?} ended with {}\n{stdout}{}",
-        output.status,
-        String::from_utf8_lossy(&output.stderr)
-    );
+    if !output.status.success() {
+        let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+        anyhow::bail!(
+            "{command:?} ended with {}\n{}\n{}",
+            output.status,
+            tail(&stdout, 5),
+            tail(&stderr, 30)
+        );
+    }
     Ok(stdout)
+}
+
+/// The last lines of a text.
+pub(crate) fn tail(text: &str, lines: usize) -> String {
+    let all: Vec<&str> = text.lines().collect();
+    all[all.len().saturating_sub(lines)..].join("\n")
 }
 
 /// Runs to the end, shows its standard output as it comes, and hands each line to `on_line`.

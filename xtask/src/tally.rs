@@ -29,6 +29,11 @@ impl Tally {
         self.passed += count;
     }
 
+    /// How many failed so far.
+    pub(crate) fn failed(&self) -> u64 {
+        self.failed
+    }
+
     /// Adds what a `test result:` line of `cargo test` counted; any other line counts nothing.
     pub(crate) fn add_cargo_line(&mut self, line: &str) {
         let Some(counts) = line.trim_start().strip_prefix("test result:") else {

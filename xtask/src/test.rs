@@ -3,10 +3,9 @@
 //! Why it exists: what passes here may land. It goes on after a failure, so that one run names everything that is wrong.
 //! In -> out: the work tree -> progress lines and, last, `N passed, N failed` over everything.
 
-use crate::check;
 use crate::shell::{self, Usage, step};
 use crate::tally::Tally;
-use crate::torture;
+use crate::{check, codegen, compat, torture};
 
 /// Runs the command.
 pub(crate) fn run(args: &[String]) -> anyhow::Result<()> {
@@ -15,8 +14,15 @@ pub(crate) fn run(args: &[String]) -> anyhow::Result<()> {
     }
     let mut tally = Tally::default();
     check::static_checks(&mut tally);
+    tally.record(
+        "generated code",
+        step("generated code has not drifted from schemas/", || {
+            codegen::run(&["--check".to_owned()])
+        }),
+    );
     rust_tests(&mut tally);
     tally.record("the history checker's own tests", torture::self_test());
+    compat::smoke(&mut tally);
     tally.close()
 }
 

@@ -1,0 +1,285 @@
+//! The broker under test: Fanlog, Apache Kafka as the judge of the suites, or one that is already running.
+//!
+//! Owns: the broker's process and its data directory; both end with the value.
+
+use std::fs::File;
+use std::net::{TcpListener, TcpStream};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, bail};
+use rustix::process::{Pid, Signal, kill_process};
+
+use crate::shell;
+
+/// How long a broker may take until it accepts connections.
+const START_TIMEOUT: Duration = Duration::from_secs(60);
+/// How long a broker may take to end after SIGTERM.
+const STOP_TIMEOUT: Duration = Duration::from_secs(30);
+/// The id that Kafka's storage is formatted with; any 16 bytes in base64 do.
+const KAFKA_CLUSTER_ID: &str = "ZmFubG9nLWNvbXBhdC1raw";
+
+/// Which broker.
+#[derive(Debug, Clone)]
+pub(crate) enum Kind {
+    /// Our binary.
+    Fanlog(PathBuf),
+    /// Apache Kafka, by its class path.
+    Kafka(String),
+    /// One that somebody else runs, and that is therefore never restarted.
+    Running(String),
+}
+
+/// How a broker is made to end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum End {
+    /// SIGKILL: nothing is flushed.
+    Kill,
+    /// SIGTERM: it must end by itself, with success.
+    Terminate,
+}
+
+/// A broker that serves.
+#[derive(Debug)]
+pub(crate) struct Broker {
+    kind: Kind,
+    dir: PathBuf,
+    bootstrap: String,
+    http: String,
+    process: Option<Child>,
+}
+
+impl Broker {
+    /// Starts a broker with an empty data directory below `dir`, and waits until it accepts connections.
+    pub(crate) fn start(kind: &Kind, dir: &Path) -> anyhow::Result<Broker> {
+        if let Kind::Running(bootstrap) = kind {
+            wait_until_it_accepts(bootstrap, None)?;
+            return Ok(Broker {
+                kind: kind.clone(),
+                dir: dir.to_path_buf(),
+                bootstrap: bootstrap.clone(),
+                http: String::new(),
+                process: None,
+            });
+        }
+        let _ = std::fs::remove_dir_all(dir);
+        std::fs::create_dir_all(dir)?;
+        let [kafka, http] = free_ports()?;
+        let mut broker = Broker {
+            kind: kind.clone(),
+            dir: dir.to_path_buf(),
+            bootstrap: format!("127.0.0.1:{kafka}"),
+            http: format!("127.0.0.1:{http}"),
+            process: None,
+        };
+        if let Kind::Kafka(class_path) = kind {
+            broker.format_kafka(class_path)?;
+        }
+        broker.launch()?;
+        Ok(broker)
+    }
+
+    /// Where clients connect.
+    pub(crate) fn bootstrap(&self) -> &str {
+        &self.bootstrap
+    }
+
+    /// Where the partitions' folders lie.
+    pub(crate) fn data_dir(&self) -> PathBuf {
+        self.dir.join("data")
+    }
+
+    /// True unless somebody else runs it.
+    pub(crate) fn can_restart(&self) -> bool {
+        !matches!(self.kind, Kind::Running(_))
+    }
+
+    /// True if it is ours.
+    pub(crate) fn is_fanlog(&self) -> bool {
+        matches!(self.kind, Kind::Fanlog(_))
+    }
+
+    /// Ends the process and starts it again on the same data and ports; returns how long the start took.
+    pub(crate) fn restart(&mut self, end: End) -> anyhow::Result<Duration> {
+        self.stop(end)?;
+        self.launch()
+    }
+
+    /// Ends the process.
+    pub(crate) fn stop(&mut self, end: End) -> anyhow::Result<()> {
+        let Some(mut process) = self.process.take() else {
+            return Ok(());
+        };
+        if end == End::Kill {
+            process.kill()?;
+            process.wait()?;
+            return Ok(());
+        }
+        signal(&process, Signal::TERM)?;
+        let status = wait_bounded(&mut process, STOP_TIMEOUT).with_context(|| {
+            format!(
+                "the broker after SIGTERM; its log: {}",
+                self.log().display()
+            )
+        })?;
+        // A JVM reports the signal as 143 even where it ended in order.
+        let is_orderly = status.success() || (!self.is_fanlog() && status.code() == Some(143));
+        anyhow::ensure!(is_orderly, "after SIGTERM the broker ended with {status}");
+        Ok(())
+    }
+
+    fn log(&self) -> PathBuf {
+        self.dir.join("broker.log")
+    }
+
+    fn launch(&mut self) -> anyhow::Result<Duration> {
+        let log = File::options().create(true).append(true).open(self.log())?;
+        let mut command = match &self.kind {
+            Kind::Fanlog(program) => self.fanlog_command(program)?,
+            Kind::Kafka(class_path) => {
+                let mut command = self.java(class_path, "512m");
+                command.arg("kafka.Kafka").arg(self.kafka_settings());
+                command
+            }
+            Kind::Running(_) => bail!("a broker that was already running cannot be restarted"),
+        };
+        let started = Instant::now();
+        let child = command
+            .stdin(Stdio::null())
+            .stdout(log.try_clone()?)
+            .stderr(log)
+            .spawn()
+            .with_context(|| format!("cannot start {command:?}"))?;
+        let process = self.process.insert(child);
+        wait_until_it_accepts(&self.bootstrap, Some(process))
+            .with_context(|| format!("its log: {}", self.dir.join("broker.log").display()))?;
+        Ok(started.elapsed())
+    }
+
+    fn fanlog_command(&self, program: &Path) -> anyhow::Result<Command> {
+        let settings = self.dir.join("fanlog.toml");
+        std::fs::write(&settings, fanlog_settings())?;
+        let mut command = shell::command(program);
+        command
+            .arg("serve")
+            .arg("--data")
+            .arg(self.data_dir())
+            .args(["--kafka", &self.bootstrap, "--http", &self.http])
+            .arg("--config")
+            .arg(settings);
+        Ok(command)
+    }
+
+    fn kafka_settings(&self) -> PathBuf {
+        self.dir.join("server.properties")
+    }
+
+    fn java(&self, class_path: &str, heap: &str) -> Command {
+        let mut command = shell::command("java");
+        command
+            .arg(format!("-Xmx{heap}"))
+            .arg(format!(
+                "-Dlog4j2.configurationFile={}",
+                self.dir.join("log4j2.properties").display()
+            ))
+            .args(["-cp", class_path]);
+        command
+    }
+
+    /// Kafka in KRaft mode, one process that is broker and controller, with a data directory it must format first.
+    fn format_kafka(&self, class_path: &str) -> anyhow::Result<()> {
+        let [controller] = free_ports()?;
+        let settings = format!(
+            "process.roles=broker,controller\nnode.id=1\n\
+             controller.quorum.voters=1@127.0.0.1:{controller}\n\
+             listeners=PLAINTEXT://{kafka},CONTROLLER://127.0.0.1:{controller}\n\
+             advertised.listeners=PLAINTEXT://{kafka}\n\
+             listener.security.protocol.map=PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT\n\
+             controller.listener.names=CONTROLLER\ninter.broker.listener.name=PLAINTEXT\n\
+             log.dirs={data}\noffsets.topic.replication.factor=1\noffsets.topic.num.partitions=4\n\
+             num.partitions=6\nauto.create.topics.enable=true\ngroup.initial.rebalance.delay.ms=500\n",
+            kafka = self.bootstrap,
+            data = self.data_dir().display(),
+        );
+        std::fs::write(self.kafka_settings(), settings)?;
+        std::fs::write(
+            self.dir.join("log4j2.properties"),
+            "status=error\nrootLogger.level=warn\nrootLogger.appenderRef.out.ref=out\n\
+             appender.out.type=Console\nappender.out.name=out\n\
+             appender.out.layout.type=PatternLayout\nappender.out.layout.pattern=%d %p %m (%c)%n\n",
+        )?;
+        let mut format = self.java(class_path, "256m");
+        format.args(["kafka.tools.StorageTool", "format", "-t", KAFKA_CLUSTER_ID]);
+        shell::output(format.arg("-c").arg(self.kafka_settings()))?;
+        Ok(())
+    }
+}
+
+impl Drop for Broker {
+    fn drop(&mut self) {
+        if let Some(process) = &mut self.process {
+            let _ = process.kill();
+            let _ = process.wait();
+        }
+    }
+}
+
+/// Six partitions for topics that come into being by themselves (kcat), and no long wait for a group's first members.
+fn fanlog_settings() -> &'static str {
+    "[broker]\n\"num.partitions\" = 6\n\"auto.create.topics.enable\" = true\n\"group.initial.rebalance.delay.ms\" = 500\n"
+}
+
+/// Sends a signal to a process that this program started.
+pub(crate) fn signal(process: &Child, signal: Signal) -> anyhow::Result<()> {
+    let id = i32::try_from(process.id()).context("process id")?;
+    let pid = Pid::from_raw(id).context("process id 0")?;
+    kill_process(pid, signal).context("kill")
+}
+
+/// Waits for the end of a process, at most `limit`; then kills it and fails.
+pub(crate) fn wait_bounded(process: &mut Child, limit: Duration) -> anyhow::Result<ExitStatus> {
+    let deadline = Instant::now() + limit;
+    loop {
+        if let Some(status) = process.try_wait()? {
+            return Ok(status);
+        }
+        if Instant::now() > deadline {
+            process.kill()?;
+            process.wait()?;
+            bail!("did not end within {limit:?}");
+        }
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
+fn wait_until_it_accepts(address: &str, mut process: Option<&mut Child>) -> anyhow::Result<()> {
+    let deadline = Instant::now() + START_TIMEOUT;
+    loop {
+        let error = match TcpStream::connect(address) {
+            Ok(_) => return Ok(()),
+            Err(error) => error,
+        };
+        if let Some(process) = process.as_deref_mut()
+            && let Some(status) = process.try_wait()?
+        {
+            bail!("the broker ended with {status} before it accepted connections");
+        }
+        if Instant::now() > deadline {
+            bail!("no broker accepts connections at {address} after {START_TIMEOUT:?}: {error}");
+        }
+        std::thread::sleep(Duration::from_millis(10));
+    }
+}
+
+/// Ports that are free now; they are all held at once so that they differ.
+fn free_ports<const N: usize>() -> anyhow::Result<[u16; N]> {
+    let mut held = Vec::with_capacity(N);
+    let mut ports = [0; N];
+    for port in &mut ports {
+        let listener = TcpListener::bind("127.0.0.1:0")?;
+        *port = listener.local_addr()?.port();
+        held.push(listener);
+    }
+    Ok(ports)
+}

@@ -1,0 +1,167 @@
+//! What the real clients need, installed or built once below `target/compat/` and reused while their pins and sources stay the same.
+//!
+//! Why it exists: the test command has to work on a fresh machine, and a client that is missing must fail the run, never be skipped.
+//! In -> out: pins and sources under `compat/` -> programs that can be started.
+//! Never: anything installed outside `target/`, except Debian packages when run as root.
+
+use std::hash::{DefaultHasher, Hasher};
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, bail};
+
+use crate::shell::{self, step};
+
+/// The folder for everything that is not ours.
+pub(crate) fn cache() -> PathBuf {
+    shell::target_dir().join("compat")
+}
+
+/// The Python interpreter that has the pinned clients.
+pub(crate) fn python() -> anyhow::Result<PathBuf> {
+    let pins = shell::repository().join("compat/python/requirements.txt");
+    let venv = cache().join("venv");
+    let python = venv.join("bin/python");
+    once("Python clients (venv, pip)", &venv, &[&pins], || {
+        need("python3", &["python3", "python3-venv"])?;
+        let _ = std::fs::remove_dir_all(&venv);
+        shell::run(shell::command("python3").args(["-m", "venv"]).arg(&venv))
+            .context("python3 cannot make a venv: on Debian, `apt-get install python3-venv`")?;
+        shell::run(
+            shell::command(&python)
+                .args(["-m", "pip", "install", "--quiet", "--requirement"])
+                .arg(&pins),
+        )
+    })?;
+    Ok(python)
+}
+
+/// The class path of the Java client program.
+pub(crate) fn java() -> anyhow::Result<String> {
+    let project = shell::repository().join("compat/java");
+    let out = cache().join("java");
+    once("Java client (Maven)", &out, &[&project], || {
+        need("javac", &["default-jdk-headless"])?;
+        maven(&project, &out, &["compile", "dependency:copy-dependencies"])
+    })?;
+    Ok(format!(
+        "{}:{}",
+        out.join("classes").display(),
+        out.join("lib/*").display()
+    ))
+}
+
+/// The class path of Apache Kafka 4.4 itself: the judge of the suites, and its DumpLogSegments.
+pub(crate) fn kafka() -> anyhow::Result<String> {
+    let project = shell::repository().join("compat/kafka");
+    let out = cache().join("kafka");
+    let pom = project.join("pom.xml");
+    once("Apache Kafka 4.4 (Maven)", &out, &[&pom], || {
+        need("java", &["default-jre-headless"])?;
+        maven(&project, &out, &["dependency:copy-dependencies"])
+    })?;
+    Ok(out.join("lib/*").display().to_string())
+}
+
+/// The folder with the Go client programs.
+pub(crate) fn go() -> anyhow::Result<PathBuf> {
+    let module = shell::repository().join("compat/go");
+    let out = cache().join("go");
+    once("Go clients (go build)", &out, &[&module], || {
+        if shell::find_program("go").is_none() {
+            bail!(
+                "go is missing: install Go 1.25 or later (https://go.dev/dl; Debian 12's own is too old) and run this again"
+            );
+        }
+        std::fs::create_dir_all(&out)?;
+        shell::run(
+            shell::command("go")
+                .args(["build", "-mod=readonly", "-buildvcs=false", "-o"])
+                .arg(&out)
+                .arg("./...")
+                .current_dir(&module),
+        )
+    })?;
+    Ok(out)
+}
+
+/// kcat as Debian packages it.
+pub(crate) fn kcat() -> anyhow::Result<PathBuf> {
+    need("kcat", &["kcat"])
+}
+
+/// Finds a program; as root on Debian it installs the packages that bring it, otherwise it says how.
+fn need(program: &str, packages: &[&str]) -> anyhow::Result<PathBuf> {
+    if let Some(path) = shell::find_program(program) {
+        return Ok(path);
+    }
+    let is_root = rustix::process::getuid().is_root();
+    let way_out = format!("apt-get install {}", packages.join(" "));
+    if !is_root || shell::find_program("apt-get").is_none() {
+        bail!(
+            "{program} is missing: `{way_out}` (or your system's equivalent), then run this again"
+        );
+    }
+    step(&way_out, || {
+        let mut update = shell::command("apt-get");
+        shell::run(update.args(["update", "-qq"]))?;
+        let mut install = shell::command("apt-get");
+        install
+            .args(["install", "-qq", "-y", "--no-install-recommends"])
+            .args(packages)
+            .env("DEBIAN_FRONTEND", "noninteractive");
+        shell::run(&mut install)
+    })?;
+    shell::find_program(program).with_context(|| format!("{way_out} brought no {program}"))
+}
+
+fn maven(project: &Path, out: &Path, goals: &[&str]) -> anyhow::Result<()> {
+    let maven = need("mvn", &["maven"])?;
+    shell::run(
+        shell::command(maven)
+            .args(["-q", "-B", "-f"])
+            .arg(project.join("pom.xml"))
+            .args(goals)
+            .arg("-DincludeScope=runtime")
+            .arg(format!("-DoutputDirectory={}", out.join("lib").display()))
+            .arg(format!("-Dfanlog.build={}", out.display())),
+    )
+}
+
+/// Runs `make` unless it succeeded before with the same `sources`; the note of that lies beside `out`.
+fn once(
+    what: &str,
+    out: &Path,
+    sources: &[&Path],
+    make: impl FnOnce() -> anyhow::Result<()>,
+) -> anyhow::Result<()> {
+    let stamp = out.with_extension("stamp");
+    let mut hasher = DefaultHasher::new();
+    for source in sources {
+        fingerprint(source, &mut hasher)?;
+    }
+    let wanted = format!("{:016x}", hasher.finish());
+    if out.exists() && std::fs::read_to_string(&stamp).is_ok_and(|found| found == wanted) {
+        return Ok(());
+    }
+    std::fs::create_dir_all(cache())?;
+    let _ = std::fs::remove_file(&stamp);
+    step(&format!("preparing: {what}"), make)?;
+    std::fs::write(&stamp, wanted)?;
+    Ok(())
+}
+
+fn fingerprint(path: &Path, hasher: &mut DefaultHasher) -> anyhow::Result<()> {
+    hasher.write(path.as_os_str().as_encoded_bytes());
+    if !path.is_dir() {
+        let bytes = std::fs::read(path).with_context(|| format!("{}", path.display()))?;
+        hasher.write(&bytes);
+        return Ok(());
+    }
+    let mut entries: Vec<PathBuf> = std::fs::read_dir(path)?
+        .map(|entry| entry.map(|entry| entry.path()))
+        .collect::<Result<_, _>>()?;
+    entries.sort();
+    entries
+        .iter()
+        .try_for_each(|entry| fingerprint(entry, hasher))
+}
