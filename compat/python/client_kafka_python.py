@@ -5,7 +5,6 @@ import time
 import kafka
 from kafka import KafkaAdminClient, KafkaConsumer, KafkaProducer, TopicPartition
 from kafka.admin import ConfigResource, NewPartitions, NewTopic
-from kafka.consumer.subscription_state import ConsumerRebalanceListener
 from kafka.errors import KafkaError
 from kafka.structs import OffsetAndMetadata
 
@@ -57,23 +56,6 @@ def produce_leg(args, leg):
     producer.close()
 
 
-class ForgetOnRevoke(ConsumerRebalanceListener):
-    """What is not committed when partitions go is delivered to the next owner: this client cannot commit, blocking, from here."""
-
-    def __init__(self, processed):
-        self.processed = processed
-
-    def on_partitions_revoked(self, revoked):
-        for partition in revoked:
-            self.processed.pop(partition.partition, None)
-
-    def on_partitions_assigned(self, assigned):
-        pass
-
-    def on_partitions_lost(self, lost):
-        self.on_partitions_revoked(lost)
-
-
 def consume(args):
     stop = StopFlag()
     consumer = KafkaConsumer(
@@ -99,10 +81,16 @@ def consume(args):
         tell_commit(processed)
         processed.clear()
 
-    consumer.subscribe([args.topic], listener=ForgetOnRevoke(processed))
+    # No commit from a rebalance listener: a blocking call is refused there. This client keeps the position of a partition
+    # that it is given again, so what is processed there stays to be committed; what went to others is theirs.
+    consumer.subscribe([args.topic])
     since_commit = 0
     while not stop.is_set:
-        for records in consumer.poll(timeout_ms=200).values():
+        polled = consumer.poll(timeout_ms=200)
+        owned = {partition.partition for partition in consumer.assignment()}
+        for partition in set(processed) - owned:
+            del processed[partition]
+        for records in polled.values():
             for record in records:
                 tell_record(record.partition, record.offset, record.key, record.value, record.headers)
                 processed[record.partition] = record.offset + 1
