@@ -79,7 +79,12 @@ const DOORS: &[(&str, &[&str])] = &[
     ("getrandom", &["fanlog-environment"]),
     (
         "rustix",
-        &["fanlog-environment", "fanlog-kafka-listener", "xtask"],
+        &[
+            "fanlog-environment",
+            "fanlog-kafka-listener",
+            "fanlog",
+            "xtask",
+        ],
     ),
     ("socket2", &["fanlog-kafka-listener"]),
     ("axum", &["fanlog-http-listener"]),

@@ -136,7 +136,7 @@ impl Broker {
     fn launch(&mut self) -> anyhow::Result<Duration> {
         let log = File::options().create(true).append(true).open(self.log())?;
         let mut command = match &self.kind {
-            Kind::Fanlog(program) => self.fanlog_command(program)?,
+            Kind::Fanlog(program) => self.fanlog_command(program),
             Kind::Kafka(class_path) => {
                 let mut command = self.java(class_path, "512m");
                 command.arg("kafka.Kafka").arg(self.kafka_settings());
@@ -157,18 +157,17 @@ impl Broker {
         Ok(started.elapsed())
     }
 
-    fn fanlog_command(&self, program: &Path) -> anyhow::Result<Command> {
-        let settings = self.dir.join("fanlog.toml");
-        std::fs::write(&settings, fanlog_settings())?;
+    fn fanlog_command(&self, program: &Path) -> Command {
         let mut command = shell::command(program);
         command
             .arg("serve")
             .arg("--data")
             .arg(self.data_dir())
-            .args(["--kafka", &self.bootstrap, "--http", &self.http])
-            .arg("--config")
-            .arg(settings);
-        Ok(command)
+            .args(["--kafka", &self.bootstrap, "--http", &self.http]);
+        for setting in SETTINGS {
+            command.args(["--set", setting]);
+        }
+        command
     }
 
     fn kafka_settings(&self) -> PathBuf {
@@ -198,9 +197,10 @@ impl Broker {
              listener.security.protocol.map=PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT\n\
              controller.listener.names=CONTROLLER\ninter.broker.listener.name=PLAINTEXT\n\
              log.dirs={data}\noffsets.topic.replication.factor=1\noffsets.topic.num.partitions=4\n\
-             num.partitions=6\nauto.create.topics.enable=true\ngroup.initial.rebalance.delay.ms=500\n",
+             {settings}\n",
             kafka = self.bootstrap,
             data = self.data_dir().display(),
+            settings = SETTINGS.join("\n"),
         );
         std::fs::write(self.kafka_settings(), settings)?;
         std::fs::write(
@@ -226,9 +226,11 @@ impl Drop for Broker {
 }
 
 /// Six partitions for topics that come into being by themselves (kcat), and no long wait for a group's first members.
-fn fanlog_settings() -> &'static str {
-    "[broker]\n\"num.partitions\" = 6\n\"auto.create.topics.enable\" = true\n\"group.initial.rebalance.delay.ms\" = 500\n"
-}
+const SETTINGS: [&str; 3] = [
+    "num.partitions=6",
+    "auto.create.topics.enable=true",
+    "group.initial.rebalance.delay.ms=500",
+];
 
 /// Sends a signal to a process that this program started.
 pub(crate) fn signal(process: &Child, signal: Signal) -> anyhow::Result<()> {
