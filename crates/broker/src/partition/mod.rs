@@ -21,6 +21,7 @@ use fanlog_environment::Clock;
 use fanlog_model::{LeaderEpoch, Offset, PartitionIndex, TopicId, TopicName, TopicPartition};
 use fanlog_storage::{AppendOrigin, Log, LogConfig};
 use parking_lot::{Mutex, MutexGuard};
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 use sync::Dirt;
@@ -35,6 +36,8 @@ pub struct Partition {
     acks: AckWaiters,
     watchers: FetchWatchers,
     dirt: Dirt,
+    /// Held while a sync is under way, which writes to the folder without the log's lock.
+    syncing: Mutex<()>,
     shared: PartitionShared,
 }
 
@@ -60,6 +63,8 @@ pub(crate) struct PartitionShared {
 /// Why a partition is offline after a failed write or sync: only a restart reads what the disk really has.
 const LOG_FAILED: &str =
     "writing or syncing its log failed; look at the disk, then restart the broker";
+const LOG_BROKEN: &str =
+    "an internal error while changing its log; see the broker's log and restart it";
 const STOPPING: &str = "the broker is stopping";
 
 #[derive(Debug)]
@@ -113,6 +118,7 @@ impl Partition {
             acks: AckWaiters::new(durable),
             watchers: FetchWatchers::default(),
             dirt: Dirt::clean(),
+            syncing: Mutex::new(()),
             shared,
         })
     }
@@ -243,17 +249,32 @@ impl Partition {
     ///
     /// # Errors
     /// It is offline or deleted.
+    ///
+    /// # Panics
+    /// With the change, that is when an invariant is broken; the partition is offline then.
     pub(crate) fn change<R>(
         &self,
         change: impl FnOnce(&mut Log) -> R,
     ) -> Result<R, PartitionUnavailable> {
         let mut slot = self.slot.lock();
         let (result, has_failed) = match &mut *slot {
-            Slot::Online(log) => (change(log), log.failure().is_some()),
+            Slot::Online(log) => {
+                let result = catch_unwind(AssertUnwindSafe(|| change(log)));
+                (result, log.failure().is_some())
+            }
             Slot::Offline(reason) | Slot::NotOpened(reason) => {
                 return Err(self.offline_because(reason));
             }
             Slot::Deleted => return Err(self.deleted()),
+        };
+        let result = match result {
+            Ok(result) => result,
+            Err(panicked) => {
+                // A change that stopped half-way may have left in memory what the disk does not have.
+                tracing::error!(partition = %self.folder(), "{LOG_BROKEN}");
+                self.replace(slot, Slot::Offline(LOG_BROKEN.into()));
+                resume_unwind(panicked);
+            }
         };
         if has_failed {
             tracing::error!(partition = %self.folder(), "{LOG_FAILED}");
@@ -282,9 +303,11 @@ impl Partition {
         }
     }
 
-    /// The topic is deleted; all who wait are told.
+    /// The topic is deleted; all who wait are told. On return nothing writes to the folder any more: a sync that went
+    /// on would leave its snapshot in the folder of the next topic of this name, which could not be opened again.
     pub(crate) fn delete(&self) {
         self.replace(self.slot.lock(), Slot::Deleted);
+        drop(self.syncing.lock());
     }
 
     /// Takes the log out for a clean shutdown.
@@ -330,5 +353,38 @@ impl Partition {
 
     pub(crate) fn stopping(&self) -> PartitionUnavailable {
         self.offline_because(STOPPING)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::waiters::Ack;
+    use crate::{Broker, BrokerConfig};
+    use fanlog_environment::{Environment, ManualClock, SeededEntropy, SimulatedDisk};
+    use fanlog_model::{BrokerId, TimestampMs};
+
+    #[tokio::test]
+    async fn a_broken_invariant_takes_the_partition_offline() {
+        let mut config = BrokerConfig::new(BrokerId(1), "/data");
+        config.sync_threads = 0;
+        config.has_timers = false;
+        let environment = Environment {
+            clock: Arc::new(ManualClock::new(TimestampMs(0))),
+            entropy: Arc::new(SeededEntropy::new(1)),
+            disk: Arc::new(SimulatedDisk::new(1)),
+        };
+        let broker = Broker::start(config, environment).unwrap();
+        let partition = broker.catalog.partition();
+        let mut ack = partition.wait_durable(Offset(1));
+        let changed = catch_unwind(AssertUnwindSafe(|| {
+            partition.change(|_| panic!("an invariant"))
+        }));
+        assert!(changed.is_err());
+        assert!(partition.check_serving().is_err());
+        let Ack::Parked(receiver) = &mut ack else {
+            panic!("nothing is durable yet");
+        };
+        assert!(receiver.try_recv().unwrap().is_err());
     }
 }

@@ -84,6 +84,7 @@ impl Partition {
     }
 
     fn sync(&self) {
+        let _under_way = self.syncing.lock();
         let started = self.shared.clock.monotonic();
         let ticket = match self.change(|log| log.begin_sync()) {
             Ok(Some(ticket)) => ticket,
