@@ -10,7 +10,21 @@ use std::path::{Path, PathBuf};
 /// # Errors
 /// The old file is still there unless the last step failed; then it is either of the two.
 pub fn write_atomically(disk: &dyn Disk, path: &Path, bytes: &[u8]) -> io::Result<()> {
-    let beside = temporary_path(path)?;
+    write_atomically_beside(disk, path, bytes, ".tmp")
+}
+
+/// As [`write_atomically`], for one of two writers who may replace the same file at once: each has a suffix of its own for
+/// the temporary file, so that neither renames what the other is still writing.
+///
+/// # Errors
+/// As there.
+pub fn write_atomically_beside(
+    disk: &dyn Disk,
+    path: &Path,
+    bytes: &[u8],
+    suffix: &str,
+) -> io::Result<()> {
+    let beside = temporary_path(path, suffix)?;
     let file = disk.open(&beside, OpenMode::CreateOrOpen)?;
     file.set_len(0)?;
     file.write_all_at(bytes, 0)?;
@@ -39,11 +53,11 @@ pub fn read_bounded(disk: &dyn Disk, path: &Path, len_max: usize) -> io::Result<
     Ok(bytes)
 }
 
-fn temporary_path(path: &Path) -> io::Result<PathBuf> {
+fn temporary_path(path: &Path, suffix: &str) -> io::Result<PathBuf> {
     let name = path
         .file_name()
         .ok_or_else(|| io::Error::new(io::ErrorKind::InvalidInput, "the path names no file"))?;
     let mut name = name.to_owned();
-    name.push(".tmp");
+    name.push(suffix);
     Ok(path.with_file_name(name))
 }

@@ -41,10 +41,17 @@ impl Log {
     pub(super) fn replace_snapshot(&mut self, latest: Offset) {
         let before = self.last_snapshot.replace(latest);
         self.bytes_since_snapshot = 0;
-        let is_of_segment = |offset| self.segments.iter().any(|s| s.base_offset == offset);
-        if let Some(before) = before.filter(|before| *before != latest && !is_of_segment(*before)) {
+        if let Some(before) = before {
+            self.remove_snapshot(before);
+        }
+    }
+
+    /// Removes a snapshot, unless it is the latest or belongs to a segment.
+    pub(super) fn remove_snapshot(&self, offset: Offset) {
+        let is_of_segment = self.segments.iter().any(|s| s.base_offset == offset);
+        if self.last_snapshot != Some(offset) && !is_of_segment {
             // A snapshot too many does no harm.
-            let _ = self.disk().remove_file(&snapshot_path(&self.dir, before));
+            let _ = self.disk().remove_file(&snapshot_path(&self.dir, offset));
         }
     }
 

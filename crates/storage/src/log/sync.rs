@@ -10,7 +10,7 @@
 use super::{Log, files, is_transient};
 use crate::error::{ChangeError, LogFailed};
 use crate::formats::{file_names, producer_snapshot};
-use fanlog_environment::{Disk, DiskFile, write_atomically};
+use fanlog_environment::{Disk, DiskFile, write_atomically_beside};
 use fanlog_model::Offset;
 use fanlog_model::invariants::LOG_1;
 use std::io;
@@ -20,6 +20,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 /// A snapshot is due when so many bytes were appended since the last: recovery walks no more than that and the unsynced tail.
 const SNAPSHOT_BYTES: u64 = 64 * 1024 * 1024;
+
+/// What the temporary files of tickets end with; what is written under the log's lock has another suffix.
+const TICKET_SUFFIX: &str = ".sync.tmp";
 
 /// What one sync has to do. It holds what it needs; the log may go on meanwhile.
 #[derive(Debug)]
@@ -68,13 +71,18 @@ impl SyncTicket {
     fn save_epochs(&self) -> io::Result<()> {
         if let Some(bytes) = &self.epochs {
             let path = self.dir.join(file_names::LEADER_EPOCH_CHECKPOINT);
-            let written = write_atomically(&*self.disk, &path, bytes);
+            let written = self.replace(&path, bytes);
             self.are_epochs_saved
                 .store(written.is_ok(), Ordering::Release);
             return tolerate(written, "the leader epochs are written with the next sync");
         }
         self.are_epochs_saved.store(true, Ordering::Release);
         Ok(())
+    }
+
+    /// A roll may write the same file meanwhile, from a state that is as good: whichever is renamed last stays.
+    fn replace(&self, path: &Path, bytes: &[u8]) -> io::Result<()> {
+        write_atomically_beside(&*self.disk, path, bytes, TICKET_SUFFIX)
     }
 
     fn save_snapshot(&self) -> io::Result<()> {
@@ -88,7 +96,7 @@ impl SyncTicket {
             index.sync_data()?;
         }
         let path = files::snapshot_path(&self.dir, self.end);
-        let written = write_atomically(&*self.disk, &path, &snapshot.bytes);
+        let written = self.replace(&path, &snapshot.bytes);
         self.is_snapshot_saved
             .store(written.is_ok(), Ordering::Release);
         tolerate(
@@ -206,8 +214,12 @@ impl Log {
         }
         // A roll in the meantime has made a later one.
         let is_latest = self.last_snapshot.is_none_or(|latest| latest < ticket.end);
-        if ticket.is_snapshot_saved.load(Ordering::Acquire) && is_latest {
-            self.replace_snapshot(ticket.end);
+        if ticket.is_snapshot_saved.load(Ordering::Acquire) {
+            if is_latest {
+                self.replace_snapshot(ticket.end);
+            } else {
+                self.remove_snapshot(ticket.end);
+            }
         }
     }
 

@@ -6,6 +6,7 @@ mod crash;
 mod damage;
 mod lookup;
 mod model;
+mod races;
 mod read;
 
 use super::*;
