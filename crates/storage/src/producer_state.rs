@@ -43,6 +43,9 @@ struct Producer {
     /// The oldest first; of the current epoch only.
     batches: VecDeque<ProducedBatch>,
     last_timestamp: TimestampMs,
+    /// When it last wrote, on our clock. Records may be as old as their producer likes: one that copies last year's would
+    /// else be forgotten at once, and a retry of its be appended again (PRD-1).
+    last_seen: TimestampMs,
     coordinator_epoch: i32,
     current_txn_first_offset: Offset,
 }
@@ -77,12 +80,14 @@ impl ProducerState {
             epoch: entry.producer_epoch,
             batches: VecDeque::new(),
             last_timestamp: entry.timestamp,
+            last_seen: entry.timestamp,
             coordinator_epoch: entry.coordinator_epoch,
             current_txn_first_offset: entry.current_txn_first_offset,
         };
         let producer = self.producers.entry(entry.producer_id).or_insert_with(new);
         producer.epoch = entry.producer_epoch;
         producer.last_timestamp = entry.timestamp;
+        producer.last_seen = entry.timestamp;
         producer.coordinator_epoch = entry.coordinator_epoch;
         producer.current_txn_first_offset = entry.current_txn_first_offset;
         let is_batch = entry.last_sequence >= 0 && entry.last_offset.get() >= 0;
@@ -99,23 +104,26 @@ impl ProducerState {
     pub(crate) fn to_snapshot(&self) -> Vec<SnapshotEntry> {
         let mut entries = Vec::new();
         for (producer_id, producer) in &self.producers {
-            let entry = |batch: Option<&ProducedBatch>, txn_first_offset| SnapshotEntry {
-                producer_id: *producer_id,
-                producer_epoch: producer.epoch,
-                last_sequence: batch.map_or(-1, |batch| batch.last_sequence.get()),
-                last_offset: batch.map_or(NONE, |batch| batch.last_offset),
-                offset_delta: batch.map_or(0, |batch| batch.offset_delta),
-                timestamp: batch.map_or(producer.last_timestamp, |batch| batch.timestamp),
-                coordinator_epoch: producer.coordinator_epoch,
-                current_txn_first_offset: txn_first_offset,
-            };
+            let entry =
+                |batch: Option<&ProducedBatch>, timestamp, txn_first_offset| SnapshotEntry {
+                    producer_id: *producer_id,
+                    producer_epoch: producer.epoch,
+                    last_sequence: batch.map_or(-1, |batch| batch.last_sequence.get()),
+                    last_offset: batch.map_or(NONE, |batch| batch.last_offset),
+                    offset_delta: batch.map_or(0, |batch| batch.offset_delta),
+                    timestamp,
+                    coordinator_epoch: producer.coordinator_epoch,
+                    current_txn_first_offset: txn_first_offset,
+                };
             let older = producer.batches.len().saturating_sub(1);
             for batch in producer.batches.iter().take(older) {
-                entries.push(entry(Some(batch), NONE));
+                entries.push(entry(Some(batch), batch.timestamp, NONE));
             }
-            // The last entry is the one that Kafka's reader keeps: it carries the open transaction.
+            // The last entry is the one that Kafka's reader keeps: it carries the open transaction, and the time from which
+            // the producer's silence counts.
             let txn_first_offset = producer.current_txn_first_offset;
-            entries.push(entry(producer.batches.back(), txn_first_offset));
+            let last = producer.batches.back();
+            entries.push(entry(last, producer.last_seen, txn_first_offset));
         }
         entries
     }
@@ -158,8 +166,8 @@ impl ProducerState {
         }
     }
 
-    /// Notes a batch that is in the log.
-    pub(crate) fn apply(&mut self, header: &BatchHeader) {
+    /// Notes a batch that is in the log, and that its producer was heard of now.
+    pub(crate) fn apply(&mut self, header: &BatchHeader, now: TimestampMs) {
         if !header.has_producer_id() {
             return;
         }
@@ -167,6 +175,7 @@ impl ProducerState {
             epoch: header.producer_epoch,
             batches: VecDeque::new(),
             last_timestamp: header.max_timestamp,
+            last_seen: now,
             coordinator_epoch: -1,
             current_txn_first_offset: NONE,
         };
@@ -176,6 +185,7 @@ impl ProducerState {
             producer.batches.clear();
         }
         producer.last_timestamp = header.max_timestamp;
+        producer.last_seen = now;
         if header.is_control {
             producer.current_txn_first_offset = NONE;
             return;
@@ -197,7 +207,7 @@ impl ProducerState {
     pub(crate) fn expire(&mut self, before: TimestampMs) -> usize {
         let count = self.producers.len();
         self.producers.retain(|_, producer| {
-            producer.last_timestamp > before || producer.current_txn_first_offset != NONE
+            producer.last_seen > before || producer.current_txn_first_offset != NONE
         });
         count - self.producers.len()
     }

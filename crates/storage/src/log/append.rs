@@ -79,7 +79,7 @@ impl Log {
         };
         self.leader_epoch = leader_epoch;
         for header in &headers {
-            self.note(header);
+            self.note(header, now);
         }
         self.check_invariants();
         Ok(appended)
@@ -304,9 +304,9 @@ impl Log {
     }
 
     /// Notes a batch that is in the active segment's file.
-    fn note(&mut self, header: &BatchHeader) {
+    fn note(&mut self, header: &BatchHeader, now: TimestampMs) {
         self.epochs.assign(header.leader_epoch, header.base_offset);
-        self.producers.apply(header);
+        self.producers.apply(header, now);
         let disk = self.environment.disk.clone();
         self.active_mut().note(&*disk, header);
         self.log_end = header.next_offset();

@@ -334,13 +334,14 @@ impl Log {
         self.epochs.truncate_from_end(walk_from);
         let (mut epochs, mut producers) =
             (self.epochs.clone(), std::mem::take(&mut self.producers));
+        let now = self.environment.clock.wall_ms();
         for i in self.segment_index(walk_from)..self.segments.len() - 1 {
             let segment = &self.segments[i];
             self.note_open(segment.base_offset);
             self.walk_sealed(segment, |header| {
                 epochs.assign(header.leader_epoch, header.base_offset);
                 if header.base_offset >= snapshot {
-                    producers.apply(header);
+                    producers.apply(header, now);
                 }
             })
             .map_err(|error| self.open_segment_error(error))?;

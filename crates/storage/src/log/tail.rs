@@ -71,7 +71,9 @@ impl Log {
         self.active_mut().note_found(position, header);
         self.epochs.assign(header.leader_epoch, header.base_offset);
         if header.base_offset >= notes_from {
-            self.producers.apply(header);
+            // When it was written is not known, only that this was lately.
+            let now = self.environment.clock.wall_ms();
+            self.producers.apply(header, now);
             self.bytes_since_snapshot += header.bytes;
         }
     }

@@ -23,7 +23,7 @@ fn send(state: &mut ProducerState, epoch: i16, sequence: i32, count: i32, at: i6
     let header = batch(epoch, sequence, count, at);
     match state.check(&header) {
         Ok(Verdict::New) => {
-            state.apply(&header);
+            state.apply(&header, header.max_timestamp);
             "new".into()
         }
         Ok(Verdict::Duplicate(original)) => format!("duplicate of {}", original.first_offset()),
@@ -94,7 +94,7 @@ fn a_snapshot_keeps_all_remembered_batches() {
     let mut other = batch(4, 10, 2, 50);
     other.producer_id = ProducerId(3);
     other.is_transactional = true;
-    state.apply(&other);
+    state.apply(&other, other.max_timestamp);
     assert_eq!(state.first_unstable_offset(), Some(Offset(50)));
     let entries = state.to_snapshot();
     assert_eq!(entries.len(), 6);
@@ -102,7 +102,7 @@ fn a_snapshot_keeps_all_remembered_batches() {
     let mut marker = batch(4, -1, 1, 52);
     marker.producer_id = ProducerId(3);
     (marker.is_transactional, marker.is_control) = (true, true);
-    state.apply(&marker);
+    state.apply(&marker, marker.max_timestamp);
     assert_eq!(state.first_unstable_offset(), None);
     assert_eq!(state.active()[0].last_sequence, 11);
 }

@@ -205,6 +205,31 @@ fn a_retry_is_answered_with_the_original_before_and_after_restarts() {
 }
 
 #[test]
+fn a_producer_of_old_records_is_remembered_from_when_it_wrote_them() {
+    const DAY_MS: i64 = 86_400_000;
+    let fixture = Fixture::new();
+    let mut log = fixture.create(&small());
+    let old = builder(Compression::None, &[(-30 * DAY_MS, "last month's")]);
+    let old = old.producer(ProducerId(7), ProducerEpoch(0), BaseSequence(0));
+    let old = old.build().unwrap();
+    send(&mut log, old.clone()).unwrap();
+    let check = |log: &mut Log| {
+        assert_eq!(log.expire_producers(TimestampMs(NOW.get() + DAY_MS - 1)), 0);
+        assert!(send(log, old.clone()).unwrap().is_duplicate);
+    };
+    check(&mut log);
+    sync(&mut log).unwrap();
+    drop(log);
+    fixture.disk.crash(1);
+    let mut log = fixture.open(&small(), 1);
+    check(&mut log);
+    log.close().unwrap();
+    let mut log = fixture.open_clean(&small(), 2);
+    check(&mut log);
+    assert_eq!(log.expire_producers(TimestampMs(NOW.get() + DAY_MS)), 1);
+}
+
+#[test]
 fn a_full_disk_refuses_and_then_goes_on() {
     let fixture = Fixture::new();
     let mut log = fixture.create(&small());
