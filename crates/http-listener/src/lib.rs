@@ -94,14 +94,18 @@ fn router(broker: Arc<Broker>) -> Router {
         .with_state(broker)
 }
 
+/// Lag ages are read from the disk, so the work is done where waiting for it holds nobody up.
 async fn metrics(State(broker): State<Arc<Broker>>) -> Response {
-    match broker.metrics().encode() {
-        Ok(text) => ([(header::CONTENT_TYPE, METRICS_TYPE)], text).into_response(),
-        Err(error) => {
-            let text = format!("metrics can't be written: {error}\n");
-            (StatusCode::INTERNAL_SERVER_ERROR, text).into_response()
-        }
+    match tokio::task::spawn_blocking(move || broker.metrics().encode()).await {
+        Ok(Ok(text)) => ([(header::CONTENT_TYPE, METRICS_TYPE)], text).into_response(),
+        Ok(Err(error)) => failed(&error.to_string()),
+        Err(error) => failed(&error.to_string()),
     }
+}
+
+fn failed(reason: &str) -> Response {
+    let text = format!("metrics can't be written: {reason}\n");
+    (StatusCode::INTERNAL_SERVER_ERROR, text).into_response()
 }
 
 async fn unknown_path() -> (StatusCode, &'static str) {

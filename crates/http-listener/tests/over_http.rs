@@ -1,0 +1,97 @@
+//! Metrics and health as a scraper and a probe see them, over a real socket.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use fanlog_broker::{Broker, BrokerConfig};
+use fanlog_environment::{Environment, OsEntropy, RealDisk, SystemClock};
+use fanlog_http_listener::{BindError, HttpListener};
+use fanlog_model::BrokerId;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use tempfile::TempDir;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
+use tokio::sync::watch;
+
+struct Served {
+    broker: Arc<Broker>,
+    address: SocketAddr,
+    stop: watch::Sender<bool>,
+    serving: tokio::task::JoinHandle<std::io::Result<()>>,
+    _folder: TempDir,
+}
+
+async fn serve() -> Served {
+    let folder = TempDir::new().unwrap();
+    let environment = Environment {
+        clock: Arc::new(SystemClock::new()),
+        entropy: Arc::new(OsEntropy),
+        disk: Arc::new(RealDisk::open(folder.path()).unwrap()),
+    };
+    let config = BrokerConfig::new(BrokerId(1), folder.path().display().to_string());
+    let broker = Broker::start(config, environment).unwrap();
+    let any_port = SocketAddr::from(([127, 0, 0, 1], 0));
+    let listener = HttpListener::bind(any_port, broker.clone()).await.unwrap();
+    let address = listener.local_address().unwrap();
+    let (stop, stopping) = watch::channel(false);
+    let serving = tokio::spawn(listener.serve(stopping));
+    Served {
+        broker,
+        address,
+        stop,
+        serving,
+        _folder: folder,
+    }
+}
+
+/// Status, headers and body of a GET.
+async fn get(address: SocketAddr, path: &str) -> (u16, String, String) {
+    let mut socket = TcpStream::connect(address).await.unwrap();
+    let request = format!("GET {path} HTTP/1.1\r\nHost: test\r\nConnection: close\r\n\r\n");
+    socket.write_all(request.as_bytes()).await.unwrap();
+    let mut answer = String::new();
+    socket.read_to_string(&mut answer).await.unwrap();
+    let (head, body) = answer.split_once("\r\n\r\n").unwrap();
+    let status = head.split(' ').nth(1).unwrap().parse().unwrap();
+    (status, head.to_owned(), body.to_owned())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn metrics_are_open_metrics_text() {
+    let served = serve().await;
+    let (status, head, body) = get(served.address, "/metrics").await;
+    assert_eq!(status, 200);
+    assert!(head.contains("application/openmetrics-text"), "{head}");
+    assert!(body.contains("fanlog_partitions_offline 0"), "{body}");
+    assert!(body.contains("# EOF"), "{body}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_broker_that_stops_is_live_and_not_ready() {
+    let served = serve().await;
+    assert_eq!(get(served.address, "/health/ready").await.0, 200);
+    served.broker.shutdown().await;
+    let (status, _, body) = get(served.address, "/health/ready").await;
+    assert_eq!(status, 503);
+    assert!(body.contains("the broker is stopping"), "{body}");
+    assert_eq!(get(served.address, "/health/live").await.0, 200);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_unknown_path_is_told_what_there_is() {
+    let served = serve().await;
+    let (status, _, body) = get(served.address, "/nothing").await;
+    assert_eq!(status, 404);
+    assert!(body.contains("/metrics"), "{body}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn it_stops_when_told_and_a_taken_port_is_named() {
+    let served = serve().await;
+    let taken = HttpListener::bind(served.address, served.broker.clone()).await;
+    let error = taken.err().expect("the port is taken");
+    assert!(matches!(error, BindError::InUse(address) if address == served.address));
+    assert!(error.to_string().contains("--http"), "{error}");
+    served.stop.send_replace(true);
+    served.serving.await.unwrap().unwrap();
+}
