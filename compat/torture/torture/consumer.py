@@ -26,6 +26,7 @@ class Reader:
         self.args = args
         self.history = History(args.history, args.name, args.role, args.group)
         self.stopping = False
+        self.positions = {}
         signal.signal(signal.SIGTERM, self.stop)
         self.consumer = Consumer({
             "bootstrap.servers": args.bootstrap,
@@ -47,7 +48,7 @@ class Reader:
 
     def run(self):
         if self.args.role == "group":
-            self.consumer.subscribe([self.args.topic], on_assign=self.on_assign)
+            self.consumer.subscribe([self.args.topic], on_assign=self.on_assign, on_revoke=self.on_revoke)
         else:
             self.start_at_the_beginning()
         outcome = self.read_to_the_end() if self.args.role == "final" else self.read_until_stopped()
@@ -61,20 +62,35 @@ class Reader:
         self.consumer.assign([TopicPartition(self.args.topic, partition, 0) for partition in partitions])
 
     def on_assign(self, _, assigned):
+        self.positions.clear()
         self.history.write("assign", p=[each.partition for each in assigned])
 
+    def on_revoke(self, *_):
+        self.positions.clear()
+
     def read_batch(self):
-        """The position behind each partition that had something."""
-        positions = {}
-        for message in self.consumer.consume(BATCH_MAX, timeout=0.2):
-            error = message.error()
-            if error is None:
-                positions[message.partition()] = message.offset() + 1
-                self.record(message)
-            elif error.code() in LOST:
-                self.history.write("lost-position", p=message.partition(), e=error.str())
+        """Fills `positions` with the position behind each partition that had something.
+
+        One message at a time: the library's batches may hold messages of the assignment before last.
+        """
+        self.positions.clear()
+        message = self.consumer.poll(0.2)
+        for _ in range(BATCH_MAX):
+            if message is None:
+                break
+            self.take(message)
+            message = self.consumer.poll(0)
+        if message is not None:
+            self.take(message)
         self.history.flush()
-        return positions
+
+    def take(self, message):
+        error = message.error()
+        if error is None:
+            self.positions[message.partition()] = message.offset() + 1
+            self.record(message)
+        elif error.code() in LOST:
+            self.history.write("lost-position", p=message.partition(), e=error.str())
 
     def record(self, message):
         name, is_whole = values.name_of(message.value())
@@ -83,9 +99,9 @@ class Reader:
 
     def read_until_stopped(self):
         while not self.stopping:
-            positions = self.read_batch()
-            if positions and self.args.role == "group":
-                self.commit(positions)
+            self.read_batch()
+            if self.positions and self.args.role == "group":
+                self.commit(dict(self.positions))
         return 0
 
     def commit(self, positions):
@@ -107,7 +123,8 @@ class Reader:
         open_ends = {partition: high for partition, (low, high) in ends.items() if high > low}
         deadline = time.monotonic() + FINAL_SECONDS
         while open_ends and not self.stopping and time.monotonic() < deadline:
-            for partition, position in self.read_batch().items():
+            self.read_batch()
+            for partition, position in self.positions.items():
                 if position >= open_ends.get(partition, position + 1):
                     del open_ends[partition]
         for partition, (low, high) in ends.items():

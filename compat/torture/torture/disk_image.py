@@ -4,6 +4,7 @@ The cut is ext4's shutdown without a flush of its journal: what fdatasync and fs
 everything later is gone, as if the machine had lost power.
 """
 
+import errno
 import fcntl
 import os
 import struct
@@ -13,7 +14,8 @@ from pathlib import Path
 
 EXT4_IOC_SHUTDOWN = 0x8004587D
 NO_LOG_FLUSH = 2
-IMAGE_BYTES = 3 << 30
+IMAGE_BYTES = 2 << 30
+BALLAST = "ballast"
 
 
 class DiskImage:
@@ -39,6 +41,20 @@ class DiskImage:
             fcntl.ioctl(mount_point, EXT4_IOC_SHUTDOWN, struct.pack("I", NO_LOG_FLUSH))
         finally:
             os.close(mount_point)
+
+    def fill(self):
+        """Takes all the space that is left, down to the last block."""
+        with open(self.mount_point / BALLAST, "wb", buffering=0) as ballast:
+            for size in (1 << 24, 1 << 16, 1 << 12, 1):
+                try:
+                    while True:
+                        ballast.write(bytes(size))
+                except OSError as error:
+                    if error.errno != errno.ENOSPC:
+                        raise
+
+    def empty(self):
+        (self.mount_point / BALLAST).unlink()
 
     def unmount(self):
         if not self.is_mounted:

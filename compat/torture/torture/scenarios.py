@@ -13,6 +13,8 @@ from .disk_image import DiskImage
 from .load import Load
 
 TOPIC = "torture"
+# The smallest that Kafka allows: segments are closed every few seconds, so that faults come upon that too.
+SMALL_SEGMENTS = {"segment.bytes": "1048576"}
 FIRST_SEGMENT = "00000000000000000000.log"
 
 
@@ -43,12 +45,13 @@ class Stage:
     made_topics: list = field(default_factory=list)
     violations: list = field(default_factory=list)
 
-    def set_up(self):
+    def set_up(self, topic_config=None):
         data = (self.disk.mount_point if self.disk else self.folder) / "data"
         self.broker = Broker(self.options.serve, data, self.options.port, self.folder / "broker.log",
                              self.options.start_seconds)
         self.broker.start(self.wrapper)
-        self.broker.create_topic(TOPIC, self.options.partitions, self.options.topic_config)
+        config = {**(topic_config or {}), **self.options.topic_config}
+        self.broker.create_topic(TOPIC, self.options.partitions, config)
         self.load = Load(self.folder / "history", self.broker, TOPIC, self.options)
         self.load.start()
         self.load.wait_for_acks(self.options.acks_between, self.options.patience_seconds)
@@ -95,7 +98,7 @@ def quiet(stage):
 
 def kill(stage):
     """kill -9 under load, again and again."""
-    stage.set_up()
+    stage.set_up(SMALL_SEGMENTS)
     for number in range(1, stage.options.kill_rounds + 1):
         stage.load.wait_for_acks(stage.options.acks_between, stage.options.patience_seconds)
         time.sleep(stage.random.uniform(0, 2))
@@ -109,7 +112,7 @@ def kill(stage):
 
 def pause(stage):
     """The broker stands still for a while and goes on, as under a long page-in or a suspended machine."""
-    stage.set_up()
+    stage.set_up(SMALL_SEGMENTS)
     for number in range(1, stage.options.pause_rounds + 1):
         stage.load.wait_for_acks(stage.options.acks_between, stage.options.patience_seconds)
         seconds = stage.random.uniform(1, 12)
@@ -126,7 +129,7 @@ def power(stage):
     stage.disk.make()
     if stage.options.planted == "skip-sync":
         stage.wrapper = skip_syncs(stage.disk.mount_point / "data", stage.options.partitions)
-    stage.set_up()
+    stage.set_up({} if stage.wrapper else SMALL_SEGMENTS)
     for number in range(1, stage.options.power_rounds + 1):
         stage.load.wait_for_acks(stage.options.acks_between, stage.options.patience_seconds)
         time.sleep(stage.random.uniform(0, 2))
@@ -139,6 +142,27 @@ def power(stage):
         took = stage.broker.start(stage.wrapper)
         stage.check_topics()
         stage.say(f"power cut, round {number}: {stage.load.acks.update()} acknowledged, back after {took:.1f} s")
+    stage.load.wait_for_acks(stage.options.acks_between, stage.options.patience_seconds)
+
+
+def full(stage):
+    """The disk is full for a while: sends wait, nothing is lost, and all goes on when there is space again."""
+    stage.disk = DiskImage(stage.folder)
+    stage.disk.make()
+    stage.set_up(SMALL_SEGMENTS)
+    for number in range(1, stage.options.full_rounds + 1):
+        stage.load.wait_for_acks(stage.options.acks_between, stage.options.patience_seconds)
+        stage.disk.fill()
+        seconds = stage.random.uniform(2, 6)
+        time.sleep(seconds)
+        stage.broker.check_alive()
+        is_killed = number % 2 == 0
+        if is_killed:
+            stage.broker.kill()
+        stage.disk.empty()
+        if is_killed:
+            stage.broker.start()
+        stage.say(f"disk full for {seconds:.1f} s, round {number}: {stage.load.acks.update()} acknowledged")
     stage.load.wait_for_acks(stage.options.acks_between, stage.options.patience_seconds)
 
 
@@ -194,5 +218,6 @@ def fail_one_sync(stage, partition):
         strace.wait()
 
 
-SCENARIOS = {"quiet": quiet, "kill": kill, "pause": pause, "power": power, "eio": eio}
-NEEDS = {"power": ("mkfs.ext4", "mount", "umount"), "eio": ("strace",)}
+SCENARIOS = {"quiet": quiet, "kill": kill, "pause": pause, "power": power, "full": full, "eio": eio}
+IMAGE = ("mkfs.ext4", "mount", "umount")
+NEEDS = {"power": IMAGE, "full": IMAGE, "eio": ("strace",)}
