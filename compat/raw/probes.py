@@ -193,8 +193,11 @@ def p14_acks_0_is_not_answered_and_later_answers_flow(bootstrap):
             frame, _ = connection.frame(PRODUCE, 3, body)
             connection.send_raw(frame)
         expect(metadata(connection, topic)[0] == 0, "metadata after acks=0")
-        error, end = list_offset(connection, topic, 0, -1)
-        expect((error, end) == (0, 3), f"error {error}, end {end}, expected 3 records")
+        # Visible once durable, which nobody waited for.
+        deadline = time.monotonic() + 10
+        while (seen := list_offset(connection, topic, 0, -1)) != (0, 3):
+            expect(time.monotonic() < deadline, f"error {seen[0]}, end {seen[1]}, expected 3 records")
+            time.sleep(0.02)
 
 
 @probe

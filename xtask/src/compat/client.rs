@@ -136,9 +136,13 @@ impl Client {
         let stdout = process.stdout.take().expect("stdout was asked to be piped");
         let shared = shared.clone();
         let reader = std::thread::spawn(move || {
-            for line in BufReader::new(stdout).lines().map_while(Result::ok) {
-                on_line(&mut shared.lock(), &line);
+            let mut stdout = BufReader::new(stdout);
+            let mut line = String::new();
+            // A line without its end is the last of a process that was killed while it wrote it: nobody was told that.
+            while stdout.read_line(&mut line).is_ok() && line.ends_with('\n') {
+                on_line(&mut shared.lock(), line.trim_end_matches('\n'));
                 shared.changed.notify_all();
+                line.clear();
             }
         });
         Ok(Running {
