@@ -89,6 +89,7 @@ impl Log {
             if segment.base_offset >= below {
                 break;
             }
+            self.note_open(segment.base_offset);
             if let Some(max) = segment.max_timestamp_below(disk, below)?
                 && max.offset >= self.log_start
                 && best.is_none_or(|(_, best): (&Segment, MaxTimestamp)| {

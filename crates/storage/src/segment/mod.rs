@@ -127,6 +127,11 @@ impl Segment {
         Ok(file)
     }
 
+    #[cfg(test)]
+    pub(crate) fn has_open_file(&self) -> bool {
+        self.log.lock().is_some()
+    }
+
     /// Lets go of the open file.
     pub(crate) fn close_file(&self) {
         *self.log.lock() = None;

@@ -69,6 +69,14 @@ impl Segment {
         let file = self.log_file(disk)?;
         let mut walk = self.walk(&*file, 0);
         while let Step::Batch { position, header } = self.checked(walk.step()?)? {
+            // The offset lies outside the checksum: where offsets may have holes, nothing else has looked at it.
+            if header.last_offset.get() - self.base_offset.get() > i64::from(i32::MAX) {
+                return Err(SegmentError::Broken {
+                    path: self.log_path(),
+                    position,
+                    reason: "the batch's offset is too far from the segment's",
+                });
+            }
             indexes.note(position, &header, self.layout.index_interval_bytes);
         }
         indexes.push_max_timestamp();

@@ -299,3 +299,38 @@ fn an_unreadable_log_start_stops_the_log() {
         "{error}"
     );
 }
+
+#[test]
+fn a_damaged_offset_where_holes_are_allowed_is_an_error_and_no_panic() {
+    let config = LogConfig {
+        is_compacted: true,
+        ..small()
+    };
+    let fixture = Fixture::new();
+    let mut log = fixture.create(&config);
+    let mut ends = vec![0];
+    while log.segment_count() == 1 {
+        put(&mut log, "some value");
+        ends.push(log.size_bytes());
+    }
+    let next_segment = log.log_end_offset().get() - 1;
+    log.close().unwrap();
+    // The last batch of the first segment begins where the one before ended.
+    let position = ends[ends.len() - 3];
+    fixture
+        .disk
+        .corrupt(&path(0, LOG), position, &[0x40])
+        .unwrap();
+    for suffix in [OFFSET_INDEX, TIME_INDEX] {
+        fixture.disk.remove_file(&path(0, suffix)).unwrap();
+    }
+    let log = fixture.open_clean(&config, 1);
+    let limit = ReadLimit {
+        max_bytes: 1000,
+        min_one_batch: true,
+        below: log.log_end_offset(),
+    };
+    let error = log.read(Offset(0), limit).unwrap_err();
+    assert!(matches!(error, ReadError::Corrupt { .. }), "{error}");
+    assert!(log.read(Offset(next_segment), limit).is_ok());
+}
