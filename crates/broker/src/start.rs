@@ -10,7 +10,7 @@ use crate::catalog_runtime::{CATALOG_TOPIC_ID, CatalogRuntime};
 use crate::clean_shutdown::{take_marker, write_marker};
 use crate::config::BrokerConfig;
 use crate::fetch::FetchBudget;
-use crate::folders::folder_names;
+use crate::folders::{Folder, folder_names};
 use crate::garbage::collect_garbage;
 use crate::groups::{Groups, group_settings};
 use crate::identity::{Identity, IdentityError, open_identity};
@@ -24,7 +24,7 @@ use crate::steady_clock::SteadyClock;
 use crate::sync_threads::{SyncQueue, SyncThreads};
 use crate::topics_view::TopicsView;
 use fanlog_coordinators::catalog::{CATALOG_TOPIC, Rules};
-use fanlog_environment::Environment;
+use fanlog_environment::{Disk, Environment};
 use fanlog_model::{PartitionIndex, TopicId, TopicName};
 use fanlog_storage::LogConfig;
 use parking_lot::{Mutex, RwLock};
@@ -199,10 +199,30 @@ fn new_opener(environment: Environment, config: &BrokerConfig) -> Result<Opener,
     })
 }
 
+/// Partitions without a catalog are a directory that lost something. An empty catalog would hide them, and give producer
+/// ids anew that their logs know (PRD-2).
+fn check_catalog_is_there(disk: &dyn Disk) -> Result<(), StartError> {
+    let names = folder_names(disk)?;
+    let catalog = format!("{CATALOG_TOPIC}-0");
+    if names.contains(&catalog) {
+        return Ok(());
+    }
+    let is_partition = |name: &&String| matches!(Folder::of(name), Folder::Partition(..));
+    match names.iter().find(is_partition) {
+        Some(partition) => Err(StartError::Catalog {
+            reason: format!(
+                "its folder {catalog} is missing, and there is {partition}; restore the folder from a backup, or give an empty directory"
+            ),
+        }),
+        None => Ok(()),
+    }
+}
+
 fn load_catalog(
     opener: &Opener,
     rules: Rules,
 ) -> Result<(CatalogRuntime, HashSet<TopicId>), StartError> {
+    check_catalog_is_there(&*opener.environment.disk)?;
     let topic = TopicName::new(CATALOG_TOPIC).expect("the name is legal");
     let metrics = opener.metrics.topic(&topic);
     let place = Place::new(topic, CATALOG_TOPIC_ID, PartitionIndex(0));

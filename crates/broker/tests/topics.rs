@@ -293,6 +293,21 @@ async fn what_the_catalog_does_not_know_is_never_deleted() {
 }
 
 #[tokio::test]
+async fn partitions_without_a_catalog_are_no_new_directory() {
+    let machine = Machine::new(22);
+    let broker = machine.start();
+    create(&broker, "t", 1).await;
+    broker.shutdown().await;
+    drop(broker);
+    let catalog = Path::new("__fanlog_catalog-0");
+    machine.disk.remove_dir_all(catalog).unwrap();
+    machine.disk.restart();
+    let error = machine.try_start().unwrap_err().to_string();
+    assert!(error.contains("__fanlog_catalog-0 is missing"), "{error}");
+    assert!(!machine.disk.exists(catalog).unwrap());
+}
+
+#[tokio::test]
 async fn a_corrupt_partition_is_offline_and_the_others_serve() {
     let machine = Machine::new(8);
     let broker = machine.start();
