@@ -245,6 +245,27 @@ async fn a_refused_write_reloads_the_machine() {
 }
 
 #[tokio::test]
+async fn groups_whose_folders_did_not_fit_get_them_later() {
+    let mut refused = 0;
+    for room in (0..2_000).step_by(50) {
+        let machine = Machine::new(23);
+        let broker = machine.start();
+        create(&broker, "t", 1).await;
+        machine.disk.set_free_bytes(Some(room));
+        let first = commit(&broker, commit_request("g", None, "t", 1)).await;
+        refused += usize::from(first.is_err());
+        machine.disk.set_free_bytes(None);
+        broker.maintain();
+        loaded(&broker).await;
+        commit(&broker, commit_request("g", None, "t", 2))
+            .await
+            .unwrap();
+        assert_eq!(committed(&broker, "g", "t").await, Some(2), "room {room}");
+    }
+    assert!(refused > 0);
+}
+
+#[tokio::test]
 async fn a_caller_that_goes_away_breaks_nothing() {
     let machine = Machine::new(5);
     let broker = machine.start();

@@ -20,39 +20,47 @@ impl Groups {
         let Some(ours) = ours.next() else {
             return;
         };
-        if !self.shards.read().is_empty() {
-            return;
-        }
-        *self.shards.write() = self.start_shards(ours);
-        let groups = self.clone();
+        let new = self.start_shards(ours);
+        let load = move || new.iter().for_each(|shard| shard.load());
         if in_background {
-            tokio::task::spawn_blocking(move || groups.load());
+            tokio::task::spawn_blocking(load);
         } else {
-            groups.load();
+            load();
         }
     }
 
-    fn load(&self) {
-        for shard in self.shards().iter() {
-            shard.load();
+    /// Gives every partition its machine and answers those that are new. Where the opening of a partition was tried
+    /// again, the machine over the attempt that failed goes: it would be broken for ever.
+    fn start_shards(&self, topic: &Topic) -> Vec<Arc<Shard>> {
+        let before = self.shards();
+        let mut new = Vec::new();
+        let shards: Arc<[_]> = topic
+            .partitions
+            .iter()
+            .map(|partition| {
+                let mut known = before.iter();
+                if let Some(shard) = known.find(|s| Arc::ptr_eq(s.partition(), partition)) {
+                    return shard.clone();
+                }
+                let shard = Shard::new(
+                    Arc::clone(partition),
+                    self.clock.clone(),
+                    self.settings.clone(),
+                    self.weak_broker(),
+                );
+                new.push(shard.clone());
+                shard
+            })
+            .collect();
+        if new.is_empty() {
+            return new;
         }
-    }
-
-    fn start_shards(&self, topic: &Topic) -> Arc<[Arc<Shard>]> {
-        let start = |partition: &Arc<_>| {
-            Shard::new(
-                Arc::clone(partition),
-                self.clock.clone(),
-                self.settings.clone(),
-                self.weak_broker(),
-            )
-        };
-        let shards: Arc<[_]> = topic.partitions.iter().map(start).collect();
+        *self.shards.write() = shards;
         if self.has_timers {
             let run = |shard: &Arc<Shard>| tokio::spawn(run_timer(shard.clone())).abort_handle();
-            self.timers.lock().extend(shards.iter().map(run));
+            self.timers.lock().extend(new.iter().map(run));
         }
-        shards
+        new
     }
 
     /// A topic is gone, and with it the offsets committed for it.
