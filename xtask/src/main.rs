@@ -7,6 +7,7 @@
 mod check;
 mod codegen;
 mod compat;
+mod documented;
 mod shell;
 mod tally;
 mod test;
@@ -42,6 +43,11 @@ const MENU: &[Command] = &[
         name: "check",
         about: "the fast half of test: format, lints, docs, dependency rules, no tests [--deny: licences and sources too]",
         run: check::run,
+    },
+    Command {
+        name: "examples",
+        about: "what the documents tell people to type, the demo and examples/, against a broker",
+        run: documented::run_alone,
     },
     Command {
         name: "torture",

@@ -5,7 +5,7 @@
 
 use crate::shell::{self, Usage, step};
 use crate::tally::Tally;
-use crate::{check, codegen, compat, torture};
+use crate::{check, codegen, compat, documented, toolchains, torture};
 
 /// Runs the command.
 pub(crate) fn run(args: &[String]) -> anyhow::Result<()> {
@@ -21,8 +21,10 @@ pub(crate) fn run(args: &[String]) -> anyhow::Result<()> {
         }),
     );
     rust_tests(&mut tally);
+    kafka_reads_our_files(&mut tally);
     tally.record("the history checker's own tests", torture::self_test());
     compat::smoke(&mut tally);
+    documented::run(&mut tally);
     tally.close()
 }
 
@@ -36,5 +38,27 @@ fn rust_tests(tally: &mut Tally) {
     // Failed tests are counted already; this also catches a crate that does not compile, which counts no test.
     if let Err(error) = outcome {
         tally.fail("cargo test", &format!("{error:#}"));
+    }
+}
+
+/// The storage tests that need Kafka's own DumpLogSegments.
+fn kafka_reads_our_files(tally: &mut Tally) {
+    let outcome = toolchains::kafka().and_then(|class_path| {
+        step("Kafka's DumpLogSegments reads what storage wrote", || {
+            let mut test = shell::cargo();
+            test.args([
+                "test",
+                "--package",
+                "fanlog-storage",
+                "--features",
+                "kafka-tools-tests",
+            ]);
+            test.args(["--test", "dump_log_segments"]);
+            test.env("FANLOG_KAFKA_CLASSPATH", class_path);
+            shell::run_lines(&mut test, |line| tally.add_cargo_line(line))
+        })
+    });
+    if let Err(error) = outcome {
+        tally.fail("DumpLogSegments", &format!("{error:#}"));
     }
 }

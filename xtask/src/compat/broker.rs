@@ -85,6 +85,11 @@ impl Broker {
         &self.bootstrap
     }
 
+    /// Where metrics and health are; empty for a broker that is not ours.
+    pub(crate) fn http(&self) -> &str {
+        &self.http
+    }
+
     /// Where the partitions' folders lie.
     pub(crate) fn data_dir(&self) -> PathBuf {
         self.dir.join("data")

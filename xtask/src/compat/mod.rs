@@ -9,9 +9,11 @@ mod client;
 mod dump_log;
 mod history;
 mod observer;
+mod own;
 mod results;
 mod scenario;
 
+pub(crate) use self::own::OwnBroker;
 use std::path::PathBuf;
 
 use anyhow::Context;
@@ -89,7 +91,8 @@ impl Options {
     }
 }
 
-fn build_fanlog(is_release: bool) -> anyhow::Result<PathBuf> {
+/// Builds the program and says where it lies.
+pub(crate) fn build_fanlog(is_release: bool) -> anyhow::Result<PathBuf> {
     step("building the broker", || {
         let mut build = shell::cargo();
         build.args(["build", "--quiet", "--package", "fanlog"]);
