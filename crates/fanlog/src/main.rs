@@ -5,6 +5,7 @@
 mod commands;
 mod demo;
 mod serve;
+mod usage;
 
 use std::process::ExitCode;
 

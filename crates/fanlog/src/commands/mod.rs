@@ -9,11 +9,13 @@ mod group_reset;
 mod output;
 mod produce;
 mod record_format;
-pub(crate) mod serve;
+mod serve;
 mod timestamps;
 mod topic;
 
 use crate::demo;
+use crate::serve::start_up::ServeArgs;
+use crate::usage::UsageError;
 use clap::{Parser, Subcommand};
 use fanlog_client::ClientError;
 use fanlog_protocol::ErrorCode;
@@ -30,7 +32,7 @@ struct Cli {
 #[derive(Debug, Subcommand)]
 enum Command {
     /// Run the broker
-    Serve(serve::ServeArgs),
+    Serve(ServeArgs),
     /// Watch the flash sale of an online shop: what the broker is for, in half a minute
     Demo(demo::DemoArgs),
     /// One consumer of the demo
@@ -50,7 +52,7 @@ enum Command {
 
 /// Why a command did not do what it was asked for.
 #[derive(Debug)]
-pub(crate) enum Failure {
+enum Failure {
     /// The command line makes no sense: exit code 2.
     Usage(String),
     /// It was tried and failed: exit code 1.
@@ -58,10 +60,6 @@ pub(crate) enum Failure {
     /// Whoever read our output has stopped reading: we stop too, and all is well.
     OutputClosed,
 }
-
-/// What is wrong with a flag or a setting, and how to put it right.
-#[derive(Debug)]
-pub(crate) struct UsageError(pub(crate) String);
 
 impl From<ClientError> for Failure {
     fn from(error: ClientError) -> Self {

@@ -4,10 +4,8 @@
 //! Exit codes: 1 it could not start or stop cleanly; 2 a flag or setting is wrong. Nothing is harmed by either.
 
 use super::Failure;
-use crate::serve::address;
-use crate::serve::start_up::StartUp;
+use crate::serve::start_up::{ServeArgs, StartUp};
 use anyhow::Context;
-use clap::Args;
 use fanlog_broker::{Broker, BrokerConfig};
 use fanlog_environment::{Clock, Environment, OsEntropy, RealDisk, SystemClock};
 use fanlog_http_listener::HttpListener;
@@ -16,38 +14,11 @@ use fanlog_model::BrokerId;
 use fanlog_model::settings::{BrokerLayers, BrokerSettings, Overrides};
 use std::io::IsTerminal;
 use std::net::SocketAddr;
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::watch;
 use tracing_subscriber::EnvFilter;
-
-/// Flags of `fanlog serve`.
-#[derive(Args, Debug)]
-pub(crate) struct ServeArgs {
-    /// Where the data lies; made if missing [default: fanlog-data]
-    #[arg(long, value_name = "DIR")]
-    pub(crate) data: Option<PathBuf>,
-    /// Where Kafka clients connect [default: 127.0.0.1:9092]
-    #[arg(long, value_name = "ADDR", value_parser = address::listen)]
-    pub(crate) kafka: Option<SocketAddr>,
-    /// What clients are told to connect to; without it, the address that each reached
-    #[arg(long, value_name = "HOST:PORT", value_parser = address::advertised)]
-    pub(crate) advertise: Option<(String, u16)>,
-    /// Where /metrics and /health are served, or "off"
-    #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:8080")]
-    pub(crate) http: String,
-    /// Settings, a line each: name=value, as in Kafka's server.properties
-    #[arg(long, value_name = "FILE")]
-    pub(crate) config: Option<PathBuf>,
-    /// One setting; may be repeated, and goes before the file's
-    #[arg(long = "set", value_name = "NAME=VALUE")]
-    pub(crate) settings: Vec<String>,
-    /// This broker's number in its cluster [default: 1]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(i32).range(0..))]
-    pub(crate) node_id: Option<i32>,
-}
 
 /// Runs until told to stop.
 pub(super) async fn run(args: &ServeArgs) -> Result<(), Failure> {

@@ -4,8 +4,8 @@
 //! and DescribeConfigs must show what is in force, whichever said it.
 
 use super::{address, settings_file};
-use crate::commands::UsageError;
-use crate::commands::serve::ServeArgs;
+use crate::usage::UsageError;
+use clap::Args;
 use fanlog_model::settings::{Overrides, SettingError, check_statics};
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -13,6 +13,32 @@ use std::path::PathBuf;
 const DATA: &str = "fanlog-data";
 const KAFKA: &str = "127.0.0.1:9092";
 const NODE_ID: i32 = 1;
+
+/// Flags of `fanlog serve`.
+#[derive(Args, Debug)]
+pub(crate) struct ServeArgs {
+    /// Where the data lies; made if missing [default: fanlog-data]
+    #[arg(long, value_name = "DIR")]
+    pub(crate) data: Option<PathBuf>,
+    /// Where Kafka clients connect [default: 127.0.0.1:9092]
+    #[arg(long, value_name = "ADDR", value_parser = address::listen)]
+    pub(crate) kafka: Option<SocketAddr>,
+    /// What clients are told to connect to; without it, the address that each reached
+    #[arg(long, value_name = "HOST:PORT", value_parser = address::advertised)]
+    pub(crate) advertise: Option<(String, u16)>,
+    /// Where /metrics and /health are served, or "off"
+    #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:8080")]
+    pub(crate) http: String,
+    /// Settings, a line each: name=value, as in Kafka's server.properties
+    #[arg(long, value_name = "FILE")]
+    pub(crate) config: Option<PathBuf>,
+    /// One setting; may be repeated, and goes before the file's
+    #[arg(long = "set", value_name = "NAME=VALUE")]
+    pub(crate) settings: Vec<String>,
+    /// This broker's number in its cluster [default: 1]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(i32).range(0..))]
+    pub(crate) node_id: Option<i32>,
+}
 
 /// Everything that is settled before the broker starts.
 #[derive(Debug)]
