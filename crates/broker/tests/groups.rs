@@ -266,6 +266,36 @@ async fn groups_whose_folders_did_not_fit_get_them_later() {
 }
 
 #[tokio::test]
+async fn groups_survive_the_deletion_of_a_topic_on_a_disk_that_is_almost_full() {
+    let mut deleted = 0;
+    for room in (0..1_000).step_by(20) {
+        let machine = Machine::new(24);
+        let broker = machine.start();
+        create(&broker, "t", 1).await;
+        create(&broker, "u", 1).await;
+        let mut request = commit_request("g", None, "t", 1);
+        request.offsets[0].topic_id = partition(&broker, "t", 0).topic_id();
+        commit(&broker, request).await.unwrap();
+        machine.disk.set_free_bytes(Some(room));
+        let topics = vec![TopicRef::Name("t".to_owned())];
+        let deletion = drive(&broker, broker.delete_topics(topics)).await;
+        deleted += usize::from(deletion.is_ok());
+        loaded(&broker).await;
+        machine.disk.set_free_bytes(None);
+        commit(&broker, commit_request("g", None, "u", 2))
+            .await
+            .unwrap();
+        assert_eq!(committed(&broker, "g", "u").await, Some(2), "room {room}");
+        if deletion.is_ok() {
+            create(&broker, "t", 1).await;
+        }
+        let expected = deletion.is_err().then_some(1);
+        assert_eq!(committed(&broker, "g", "t").await, expected, "room {room}");
+    }
+    assert!((1..50).contains(&deleted), "{deleted}");
+}
+
+#[tokio::test]
 async fn a_caller_that_goes_away_breaks_nothing() {
     let machine = Machine::new(5);
     let broker = machine.start();

@@ -37,12 +37,7 @@ impl Shard {
             Ok(replayed) => replayed,
             Err(error) => return self.break_down(&error.to_string()),
         };
-        let activated = self.activate(ledger, end, |ledger| self.gone_topics(ledger));
-        if let Err(error) = activated {
-            self.break_down(&format!(
-                "offsets of deleted topics could not be removed: {error}"
-            ));
-        }
+        self.activate(ledger, end, |ledger| self.gone_topics(ledger));
     }
 
     /// Topics that groups have offsets for and that were deleted while nobody could note it.

@@ -236,13 +236,14 @@ impl Shard {
     }
 
     /// The log was replayed: the machine serves, once it has forgotten the topics that are gone. A topic that goes
-    /// from now on is told to it.
+    /// from now on is told to it. Where the log refuses that, as on a full disk, the offsets stay until the next time it is
+    /// replayed: nobody reads them, as they name a topic's life that is over.
     pub(super) fn activate(
         &self,
         ledger: Ledger,
         end: Offset,
         gone: impl FnOnce(&Ledger) -> Vec<TopicName>,
-    ) -> Result<(), LogError> {
+    ) {
         let mut phase = self.phase.lock();
         let settings = self.settings.lock().clone();
         let waiting = Waiting::after_loading(&settings, &ledger, self.now());
@@ -255,12 +256,14 @@ impl Shard {
             armed,
         });
         for topic in gone(&machine.ledger) {
-            self.decide(&mut machine, Input::TopicDeleted(topic))?;
+            if let Err(error) = self.decide(&mut machine, Input::TopicDeleted(topic)) {
+                tracing::warn!(partition = %self.partition.folder(), %error, "offsets of deleted topics stay for now");
+                break;
+            }
         }
         *phase = Phase::Active(machine);
         drop(phase);
         self.rearmed.notify_one();
-        Ok(())
     }
 
     /// When the timer should next call `tick`; none while there is nothing to wait for.
