@@ -58,7 +58,7 @@ impl Log {
         if let Some(original) = self.check_sequences(&mut checked, origin)? {
             return Ok(self.duplicate(&original));
         }
-        self.make_room(&mut checked, now)?;
+        self.make_room(&mut checked, origin, now)?;
         let headers = self.number(&mut checked, leader_epoch);
         let bytes = checked.bytes.bytes();
         self.write(bytes)?;
@@ -221,14 +221,19 @@ impl Log {
         }
     }
 
-    /// Rolls where the active segment should not take the batches.
+    /// Rolls where the active segment should not take the batches. What a coordinator writes may exceed the setting and
+    /// has a segment to itself then: refused, it would be decided upon and refused again for ever.
     fn make_room(
         &mut self,
         checked: &mut Checked<'_>,
+        origin: AppendOrigin,
         now: TimestampMs,
     ) -> Result<(), AppendError> {
         let bytes = checked.bytes.bytes();
-        let max = self.config.segment_bytes;
+        let max = match origin {
+            AppendOrigin::Client => self.config.segment_bytes,
+            AppendOrigin::Coordinator => i32::MAX as u32,
+        };
         if bytes.len() > max as usize {
             return Err(AppendError::ExceedsSegment {
                 bytes: bytes.len(),

@@ -127,9 +127,6 @@ fn what_breaks_the_rules_leaves_no_trace() {
     for (bytes, expected) in cases {
         assert_eq!(name(send(&mut log, bytes).unwrap_err()), expected);
     }
-    let mut two = [batch(&[(0, &long)]), batch(&[(0, "b")])].concat();
-    let error = log.append(&mut two, AppendOrigin::Coordinator, LeaderEpoch(0), NOW);
-    assert!(matches!(error, Err(AppendError::ExceedsSegment { .. })));
     assert_eq!(log.log_end_offset(), Offset(1));
     let limit = ReadLimit {
         max_bytes: 1000,
@@ -202,6 +199,28 @@ fn a_retry_is_answered_with_the_original_before_and_after_restarts() {
     assert!(!send(&mut log, produced(0, 12, 2)).unwrap().is_duplicate);
     assert_eq!(log.expire_producers(TimestampMs(NOW.get() + 86_400_000)), 1);
     assert!(!send(&mut log, produced(0, 99, 1)).unwrap().is_duplicate);
+}
+
+#[test]
+fn what_a_coordinator_writes_may_exceed_a_segment() {
+    let fixture = Fixture::new();
+    let mut log = fixture.create(&small());
+    put(&mut log, "small");
+    let large = batch(&[(0, &"x".repeat(10_000))]);
+    let error = send(&mut log, large.clone()).unwrap_err();
+    assert!(
+        matches!(error, AppendError::ExceedsSegment { .. }),
+        "{error}"
+    );
+    let epoch = log.leader_epoch();
+    let appended = log.append(&mut large.clone(), AppendOrigin::Coordinator, epoch, NOW);
+    assert_eq!(appended.unwrap().first_offset, Offset(1));
+    assert_eq!(put(&mut log, "small"), Offset(2));
+    assert_eq!(log.segment_count(), 3, "it has a segment to itself");
+    sync(&mut log).unwrap();
+    fixture.disk.crash(1);
+    let log = fixture.open(&small(), 1);
+    assert_eq!(read_all(&log, Offset(0), log.log_end_offset()).len(), 3);
 }
 
 #[test]
