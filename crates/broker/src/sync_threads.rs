@@ -14,12 +14,14 @@ use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::thread::JoinHandle;
+use std::time::Duration;
 
 /// Partitions with records that are not durable yet, in the order in which they became dirty.
 #[derive(Debug, Default)]
 pub(crate) struct SyncQueue {
     state: Mutex<QueueState>,
     changed: Condvar,
+    stopped: Condvar,
 }
 
 #[derive(Debug, Default)]
@@ -53,6 +55,14 @@ impl SyncQueue {
         }
     }
 
+    /// Lets a sync thread wait before it tries again; not beyond the stop.
+    pub(crate) fn pause(&self, span: Duration) {
+        let mut state = self.state.lock();
+        if !state.is_stopped {
+            self.stopped.wait_for(&mut state, span);
+        }
+    }
+
     fn stop(&self) {
         let mut state = self.state.lock();
         state.is_stopped = true;
@@ -60,6 +70,7 @@ impl SyncQueue {
         state.dirty.clear();
         drop(state);
         self.changed.notify_all();
+        self.stopped.notify_all();
     }
 }
 

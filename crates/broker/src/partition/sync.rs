@@ -13,6 +13,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
 use std::time::Duration;
 
+/// How long a sync waits that lacked file handles.
+const RETRY_PAUSE: Duration = Duration::from_millis(20);
+
 const CLEAN: u8 = 0;
 const QUEUED: u8 = 1;
 const SYNCING: u8 = 2;
@@ -72,9 +75,14 @@ impl Partition {
     /// Makes everything appended so far durable, and lets those who wait for it go.
     pub(crate) fn sync_once(self: &Arc<Self>) {
         self.dirt.begin();
-        self.sync();
+        let is_done = self.sync();
         if self.dirt.end() {
             self.shared.queue.push(self.clone());
+        }
+        if !is_done {
+            // Nothing tells when a file handle is free again.
+            self.shared.queue.pause(RETRY_PAUSE);
+            self.mark_dirty();
         }
     }
 
@@ -83,25 +91,29 @@ impl Partition {
         self.sync();
     }
 
-    fn sync(&self) {
+    /// Whether everything was done that there was to do.
+    fn sync(&self) -> bool {
         let _under_way = self.syncing.lock();
         let started = self.shared.clock.monotonic();
         let ticket = match self.change(|log| log.begin_sync()) {
             Ok(Some(ticket)) => ticket,
-            Ok(None) => return self.publish_as_is(),
+            Ok(None) => {
+                self.publish_as_is();
+                return true;
+            }
             // It went offline or away while it was queued.
-            Err(_) => return,
+            Err(_) => return true,
         };
+        let wanted = ticket.end_offset();
         let result = ticket.run();
-        if let Err(error) = &result {
-            tracing::error!(partition = %self.folder(), %error, "syncing failed; the partition goes offline");
-        }
         self.shared
             .metrics
             .observe_sync(self.shared.clock.monotonic().saturating_sub(started));
-        if let Ok(Ok(durable)) = self.change(|log| log.finish_sync(ticket, result)) {
-            self.publish(durable);
-        }
+        let Ok(Ok(durable)) = self.change(|log| log.finish_sync(ticket, result)) else {
+            return true;
+        };
+        self.publish(durable);
+        durable >= wanted
     }
 
     /// Nothing is left to sync: rolling a segment has made it durable.

@@ -227,11 +227,16 @@ fn open_error(path: &Path) -> impl Fn(io::Error) -> OpenLogError + '_ {
 
 /// Whether an error says nothing about the bytes that are there already: it may be gone at the next try.
 fn is_transient(error: &io::Error) -> bool {
-    const ENFILE: i32 = 23;
-    const EMFILE: i32 = 24;
     let kind = matches!(
         error.kind(),
         io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded | io::ErrorKind::OutOfMemory
     );
-    kind || matches!(error.raw_os_error(), Some(ENFILE | EMFILE))
+    kind || is_out_of_files(error)
+}
+
+/// Whether a file or folder could not even be opened, as too many are open: nothing was asked of the disk.
+fn is_out_of_files(error: &io::Error) -> bool {
+    const ENFILE: i32 = 23;
+    const EMFILE: i32 = 24;
+    matches!(error.raw_os_error(), Some(ENFILE | EMFILE))
 }

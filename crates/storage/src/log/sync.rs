@@ -7,7 +7,7 @@
 //! files that only save work at the next start (epochs, indexes, snapshot) are written by the same ticket, in an order that lets
 //! recovery rely on them: a snapshot at an offset says that all batches, index entries and epochs below that offset are durable.
 
-use super::{Log, files, is_transient};
+use super::{Log, files, is_out_of_files, is_transient};
 use crate::error::{ChangeError, LogFailed};
 use crate::formats::{file_names, producer_snapshot};
 use fanlog_environment::{Disk, DiskFile, write_atomically_beside};
@@ -174,7 +174,8 @@ impl Log {
         (u64::from(self.config.segment_bytes) / 4).clamp(1, SNAPSHOT_BYTES)
     }
 
-    /// Takes a ticket back with what [`SyncTicket::run`] said, and answers the durable offset.
+    /// Takes a ticket back with what [`SyncTicket::run`] said, and answers the durable offset. It lies below the ticket's end
+    /// where the folder could not be opened for want of file handles: then the caller tries again with a new ticket.
     ///
     /// # Errors
     /// The sync failed: the log has stopped. The pages that it could not write may be gone from memory too, so that no later sync could
@@ -185,7 +186,12 @@ impl Log {
         result: io::Result<()>,
     ) -> Result<Offset, LogFailed> {
         if let Err(error) = result {
-            return Err(self.fail("sync", &error));
+            if !is_out_of_files(&error) {
+                return Err(self.fail("sync", &error));
+            }
+            tracing::warn!(log = %self.name, %error, "the folder is synced later");
+            self.check_running()?;
+            return Ok(self.durable);
         }
         self.check_running()?;
         if ticket.generation == self.generation {

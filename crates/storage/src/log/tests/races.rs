@@ -1,9 +1,10 @@
-//! The log goes on while a ticket is out.
+//! Tickets: the log goes on while one is out, and one may lack file handles.
 
 use super::*;
 use crate::formats::file_names::{LEADER_EPOCH_CHECKPOINT, PRODUCER_SNAPSHOT};
 use fanlog_environment::{DirEntry, OpenMode};
 use std::fmt;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 type Hook = Box<dyn FnOnce() + Send>;
 
@@ -11,6 +12,20 @@ type Hook = Box<dyn FnOnce() + Send>;
 struct HookedDisk {
     disk: Arc<SimulatedDisk>,
     hook: Mutex<Option<(&'static str, Hook)>>,
+    /// How many folders cannot be opened, as too many files are open.
+    refused_folders: AtomicUsize,
+}
+
+impl HookedDisk {
+    fn under(fixture: &mut Fixture) -> Arc<Self> {
+        let disk = Arc::new(Self {
+            disk: fixture.disk.clone(),
+            hook: Mutex::new(None),
+            refused_folders: AtomicUsize::new(0),
+        });
+        fixture.environment.disk = disk.clone();
+        disk
+    }
 }
 
 impl fmt::Debug for HookedDisk {
@@ -47,7 +62,12 @@ impl Disk for HookedDisk {
         self.disk.open(path, mode)
     }
     fn sync_dir(&self, path: &Path) -> io::Result<()> {
-        self.disk.sync_dir(path)
+        let refused = &self.refused_folders;
+        let is_refused = |left: usize| left.checked_sub(1);
+        match refused.fetch_update(Ordering::Relaxed, Ordering::Relaxed, is_refused) {
+            Ok(_) => Err(io::Error::from_raw_os_error(24)),
+            Err(_) => self.disk.sync_dir(path),
+        }
     }
     fn available_bytes(&self) -> io::Result<u64> {
         self.disk.available_bytes()
@@ -71,11 +91,7 @@ fn roll(log: &mut Log) {
 /// A roll that happens right before a ticket's file with this suffix gets its name does not disturb it, nor it the roll.
 fn check_roll_before(suffix: &'static str, prepare: impl FnOnce(&mut Log)) {
     let mut fixture = Fixture::new();
-    let disk = Arc::new(HookedDisk {
-        disk: fixture.disk.clone(),
-        hook: Mutex::new(None),
-    });
-    fixture.environment.disk = disk.clone();
+    let disk = HookedDisk::under(&mut fixture);
     let mut log = fixture.create(&small());
     prepare(&mut log);
     put(&mut log, "before the ticket");
@@ -107,4 +123,20 @@ fn a_roll_and_a_ticket_may_write_the_snapshot_at_once() {
             put(log, "filling");
         }
     });
+}
+
+#[test]
+fn a_sync_without_file_handles_is_tried_again_and_acknowledges_nothing() {
+    let mut fixture = Fixture::new();
+    let disk = HookedDisk::under(&mut fixture);
+    let mut log = fixture.create(&small());
+    roll(&mut log);
+    let before = log.durable_offset();
+    disk.refused_folders.store(2, Ordering::Relaxed);
+    assert_eq!(sync(&mut log), Ok(before));
+    assert_eq!(sync(&mut log), Ok(before));
+    assert_eq!(sync(&mut log), Ok(log.log_end_offset()));
+    fixture.disk.crash(1);
+    let end = log.log_end_offset();
+    assert_eq!(fixture.open(&small(), 1).log_end_offset(), end);
 }

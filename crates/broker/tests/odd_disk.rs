@@ -1,4 +1,4 @@
-//! A topic is deleted while its last sync is still under way.
+//! A disk that is slow at a bad moment, or on which too many files are open.
 
 #![allow(
     clippy::unwrap_used,
@@ -10,22 +10,25 @@ mod common;
 use common::{Machine, batch, config, create, drive, name, new_topic, partition, produce, values};
 use fanlog_broker::Broker;
 use fanlog_coordinators::catalog::TopicRef;
-use fanlog_environment::{DirEntry, Disk, DiskFile, OpenMode, SimulatedDisk};
+use fanlog_environment::{DirEntry, Disk, DiskFile, Environment, OpenMode, SimulatedDisk};
 use parking_lot::{Condvar, Mutex};
 use std::io;
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 /// How long a sync is held up for a deletion that does not wait for it.
 const HELD_UP: Duration = Duration::from_millis(200);
 
-/// A disk that is slow to write producer snapshots, and notes whether the folder goes meanwhile.
+/// A disk that is slow to write producer snapshots, and notes whether the folder goes meanwhile. As often as it is told to
+/// it has no handle for syncing a folder.
 #[derive(Debug)]
-struct SlowSnapshots {
+struct OddDisk {
     disk: Arc<SimulatedDisk>,
     state: Mutex<State>,
     changed: Condvar,
+    missing_handles: AtomicUsize,
 }
 
 #[derive(Debug, Default)]
@@ -35,7 +38,21 @@ struct State {
     went_meanwhile: bool,
 }
 
-impl SlowSnapshots {
+impl OddDisk {
+    fn under(machine: &Machine) -> (Arc<Self>, Environment) {
+        let disk = Arc::new(Self {
+            disk: machine.disk.clone(),
+            state: Mutex::default(),
+            changed: Condvar::new(),
+            missing_handles: AtomicUsize::new(0),
+        });
+        let environment = Environment {
+            disk: disk.clone(),
+            ..machine.environment()
+        };
+        (disk, environment)
+    }
+
     fn hold_up(&self) {
         let mut state = self.state.lock();
         state.has_begun = true;
@@ -57,7 +74,7 @@ impl SlowSnapshots {
     }
 }
 
-impl Disk for SlowSnapshots {
+impl Disk for OddDisk {
     fn create_dir_all(&self, path: &Path) -> io::Result<()> {
         self.disk.create_dir_all(path)
     }
@@ -89,7 +106,13 @@ impl Disk for SlowSnapshots {
         self.disk.open(path, mode)
     }
     fn sync_dir(&self, path: &Path) -> io::Result<()> {
-        self.disk.sync_dir(path)
+        const EMFILE: i32 = 24;
+        let one_less = |missing: usize| missing.checked_sub(1);
+        let missing = &self.missing_handles;
+        match missing.fetch_update(Ordering::Relaxed, Ordering::Relaxed, one_less) {
+            Ok(_) => Err(io::Error::from_raw_os_error(EMFILE)),
+            Err(_) => self.disk.sync_dir(path),
+        }
     }
     fn available_bytes(&self) -> io::Result<u64> {
         self.disk.available_bytes()
@@ -105,13 +128,7 @@ impl Disk for SlowSnapshots {
 #[tokio::test]
 async fn a_topic_is_deleted_after_its_sync_and_leaves_nothing_to_the_next_of_its_name() {
     let machine = Machine::new(21);
-    let disk = Arc::new(SlowSnapshots {
-        disk: machine.disk.clone(),
-        state: Mutex::default(),
-        changed: Condvar::new(),
-    });
-    let mut environment = machine.environment();
-    environment.disk = disk.clone();
+    let (disk, environment) = OddDisk::under(&machine);
     let broker = Broker::start(config(), environment).unwrap();
     let mut topic = new_topic("t", 1);
     topic.overrides = vec![("segment.bytes".into(), Some("1048576".into()))];
@@ -139,4 +156,25 @@ async fn a_topic_is_deleted_after_its_sync_and_leaves_nothing_to_the_next_of_its
     drop(broker);
     machine.disk.restart();
     assert_eq!(values(&machine.start(), "t", 0).await, ["kept"]);
+}
+
+#[tokio::test]
+async fn records_are_acknowledged_once_there_are_file_handles_again() {
+    let machine = Machine::new(25);
+    let (disk, environment) = OddDisk::under(&machine);
+    let broker = Broker::start(config(), environment).unwrap();
+    let mut topic = new_topic("t", 1);
+    topic.overrides = vec![("segment.bytes".into(), Some("1048576".into()))];
+    let created = drive(&broker, broker.create_topics(vec![topic], false)).await;
+    created.unwrap().remove(0).unwrap();
+    let large = "x".repeat(600_000);
+    produce(&broker, "t", &[&large]).await;
+    // This begins a segment, whose name must be synced.
+    let rolled = partition(&broker, "t", 0).append(&mut batch(&[&large]));
+    disk.missing_handles.store(3, Ordering::Relaxed);
+    drive(&broker, rolled.unwrap().durable()).await.unwrap();
+    assert_eq!(disk.missing_handles.load(Ordering::Relaxed), 0);
+    drop(broker);
+    machine.disk.crash(1);
+    assert_eq!(values(&machine.start(), "t", 1).await, [large]);
 }
