@@ -166,6 +166,11 @@ class TheChecker(unittest.TestCase):
         files["tail"].append({"k": "lost-position", "t": 190, "p": 0, "e": "out of range"})
         self.expect(files, "lost-position")
 
+    def test_a_producer_that_gave_up_is_found(self):
+        files = good()
+        files["producer"].append({"k": "fatal", "t": 50, "e": "out of order"})
+        self.expect(files, "fatal")
+
     def test_a_reader_that_never_reaches_the_end_has_stalled(self):
         files = good()
         self.drop(files, "tail", "poll", COUNT - 1)

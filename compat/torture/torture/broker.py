@@ -12,6 +12,21 @@ from confluent_kafka import KafkaException
 from confluent_kafka.admin import AdminClient, NewTopic
 
 
+# Running, or asleep in a way that a signal would end.
+RUNNING = {"R", "S", "I"}
+
+
+def thread_states(group):
+    """The states of all threads of a process group, as /proc has them."""
+    for stat in Path("/proc").glob("[0-9]*/task/[0-9]*/stat"):
+        try:
+            state, _, process_group = stat.read_text().rpartition(")")[2].split()[:3]
+        except (FileNotFoundError, ProcessLookupError):
+            continue
+        if int(process_group) == group:
+            yield state
+
+
 class BrokerFailed(Exception):
     """It did not start, or did not answer."""
 
@@ -91,6 +106,14 @@ class Broker:
 
     def signal(self, number):
         os.killpg(self.process.pid, number)
+
+    def freeze(self):
+        """Stops every thread of it where it is; those inside the kernel stop before they come out."""
+        self.signal(signal.SIGSTOP)
+        deadline = time.monotonic() + 5
+        while set(thread_states(self.process.pid)) & RUNNING:
+            if time.monotonic() > deadline:
+                raise BrokerFailed("the broker's threads did not stop")
 
     def kill(self):
         """kill -9, with everything that it started."""

@@ -13,6 +13,7 @@ Each check yields violations; `check` runs them all. The checks know nothing of 
 | skipped, went-back | a reader's offsets had a gap, or did not rise |
 | disordered | a producer's values stand in another order than it sent them |
 | phantom | a value that nobody sent, or whose sending failed for certain |
+| fatal | an idempotent producer gave up: the broker no longer knew what it had acknowledged |
 | stalled | a reader that stays, or a group, did not reach the end though all was quiet |
 | lost-position | the broker did not know the position of a reader that had read up to there |
 | commit-lost | a group went on from before a commit that had been answered |
@@ -41,6 +42,7 @@ class Histories:
         self.ends = {}         # partition -> (low, high)
         self.bad = []          # events whose bytes were not those sent
         self.lost_positions = []
+        self.fatal = []
         self.files = files
         for name, events in files.items():
             self._add(name, events)
@@ -59,6 +61,8 @@ class Histories:
                 self._add_poll(name, role, event)
             elif kind == "lost-position":
                 self.lost_positions.append((name, event))
+            elif kind == "fatal":
+                self.fatal.append((name, event))
             elif kind == "end":
                 self.ends[event["p"]] = (event["low"], event["high"])
 
@@ -199,6 +203,8 @@ def check_phantoms(histories):
 
 
 def check_positions(histories):
+    for name, event in histories.fatal:
+        yield Violation("fatal", f"{name}: {event['e']}")
     for name, event in histories.lost_positions:
         yield Violation("lost-position", f"{name} at partition {event['p']}: {event['e']}")
 

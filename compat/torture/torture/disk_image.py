@@ -1,7 +1,11 @@
 """A file system of its own in an image file, whose power can be cut.
 
 The cut is ext4's shutdown without a flush of its journal: what fdatasync and fsync have answered is on the image, and
-everything later is gone, as if the machine had lost power.
+everything later is gone, as if the machine had lost power. One thing differs: processes live on, and an fdatasync that is
+under way at that moment may answer success although its bytes are lost (its transaction was ended by the abort, and the
+caller takes that for a commit). Seen once in some hundred cuts with a loop of writes and syncs and no broker at all. So
+whoever uses the disk must be frozen before the cut and killed after it: no answer that a real cut would have swallowed
+gets out.
 """
 
 import errno

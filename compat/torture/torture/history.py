@@ -4,6 +4,7 @@
     {"k": "send",   "t": 12.5, "p": 3, "v": "producer-1.0:17"}                  before it was handed to the client library
     {"k": "ack",    "t": 12.6, "p": 3, "v": "producer-1.0:17", "o": 5120}       o is -1 where the broker did not say
     {"k": "fail",   "t": 12.6, "p": 3, "v": "producer-1.0:17", "e": "...", "definite": false}
+    {"k": "fatal",  "t": 12.6, "e": "..."}       the producer cannot keep its order any more; a new session begins
     {"k": "assign", "t": 12.6, "p": [0, 1]}      the next poll of these partitions need not follow the last
     {"k": "poll",   "t": 12.6, "p": 3, "o": 5120, "v": "producer-1.0:17"}
     {"k": "commit", "t0": 12.6, "t": 12.7, "p": 3, "o": 5121, "ok": true}       t0 asked, t answered

@@ -45,7 +45,14 @@ class Load:
             "socket.timeout.ms": 10_000,
             "queue.buffering.max.messages": 2_000,
             "log_level": 0,
+            "error_cb": self.on_error,
         })
+
+    def on_error(self, error):
+        """Only fatal ones matter: the rest the library gets over by itself."""
+        if error.fatal() and not self.fatal:
+            self.fatal = True
+            self.history.write("fatal", e=error.str())
 
     def on_delivery(self, name):
         def answered(error, message):
@@ -53,7 +60,6 @@ class Load:
             if error is None:
                 self.history.write("ack", p=partition, v=name, o=message.offset())
                 return
-            self.fatal = self.fatal or error.fatal()
             self.history.write("fail", p=partition, v=name, e=error.name(), definite=error.code() in DEFINITE)
         return answered
 
@@ -93,8 +99,7 @@ class Load:
             # Full, because the broker is away. The number is used for the next try: this one was never sent.
             return 0
         except KafkaException as error:
-            self.fatal = True
-            print(f"{self.args.name}: {error}", file=sys.stderr, flush=True)
+            self.on_error(error.args[0])
             return 0
         self.history.write("send", p=partition, v=name)
         return 1
