@@ -17,6 +17,9 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 /// The unit in which the budget is counted, so that it fits the semaphore's numbers.
 const BUDGET_UNIT: usize = 1024;
 
+/// How much is read on the thread that serves the connection: a fraction of a millisecond's work.
+const INLINE_BYTES_MAX: usize = 1024 * 1024;
+
 /// What a fetch gives: one outcome per partition asked for, in that order.
 #[derive(Debug)]
 pub struct FetchResult {
@@ -185,11 +188,12 @@ impl Fetch {
         let (looked, bytes) = self.look_at_all();
         let memory = self.budget.reserve(bytes).await;
         let is_at_tail = looked.iter().flatten().all(Readable::is_at_tail);
-        if is_at_tail {
+        if is_at_tail && bytes <= INLINE_BYTES_MAX {
             let partitions = self.read_all(looked);
             return FetchResult { partitions, memory };
         }
-        // What was written long ago may have to come from the disk: that must not hold up other connections.
+        // What was written long ago, or before a restart, may have to come from the disk, and much takes its time even from
+        // memory: that must not hold up other connections.
         let read = tokio::task::spawn_blocking(move || self.read_all(looked));
         match read.await {
             Ok(partitions) => FetchResult { partitions, memory },
