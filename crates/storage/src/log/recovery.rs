@@ -19,6 +19,7 @@ use fanlog_environment::{Disk, Environment, OpenMode};
 use fanlog_model::{LeaderEpoch, Offset};
 use parking_lot::Mutex;
 use std::collections::VecDeque;
+use std::ffi::OsString;
 use std::io;
 use std::path::Path;
 use std::sync::Arc;
@@ -31,6 +32,8 @@ struct Listing {
     snapshots: Vec<Offset>,
     has_sync_failure: bool,
     has_mark: bool,
+    /// Snapshots that a crash cut off while they were written.
+    unfinished: Vec<OsString>,
 }
 
 impl Listing {
@@ -40,6 +43,7 @@ impl Listing {
             snapshots: Vec::new(),
             has_sync_failure: false,
             has_mark: false,
+            unfinished: Vec::new(),
         };
         for entry in disk.read_dir(dir)? {
             let name = entry.name.to_string_lossy();
@@ -51,6 +55,7 @@ impl Listing {
                 Some((offset, PRODUCER_SNAPSHOT)) => listing.snapshots.push(offset),
                 _ if name == file_names::SYNC_FAILURE_MARKER => listing.has_sync_failure = true,
                 _ if name == file_names::RECOVERY_MARK => listing.has_mark = true,
+                _ if is_unfinished_snapshot(&name) => listing.unfinished.push(entry.name.clone()),
                 _ => {}
             }
         }
@@ -205,6 +210,10 @@ impl Log {
         let path = self.active().log_path();
         let io_error = open_error(&path);
         let disk = self.environment.disk.clone();
+        for name in &listing.unfinished {
+            // Each crash would leave one more; one too many does no harm.
+            let _ = disk.remove_file(&self.dir.join(name));
+        }
         self.read_past_the_page_cache().map_err(&io_error)?;
         if !listing.has_mark {
             // Nothing was ever durable here: the process may have been killed between creating the folder and syncing its name.
@@ -381,6 +390,13 @@ impl Log {
             },
         }
     }
+}
+
+fn is_unfinished_snapshot(name: &str) -> bool {
+    let written = name.strip_suffix(".tmp");
+    let written = written.map(|name| name.strip_suffix(".sync").unwrap_or(name));
+    let parsed = written.and_then(file_names::parse);
+    matches!(parsed, Some((_, PRODUCER_SNAPSHOT)))
 }
 
 /// Removes the segments below the log's start that a crash kept.

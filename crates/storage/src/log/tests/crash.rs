@@ -319,3 +319,24 @@ fn a_sync_covers_what_was_appended_before_it_began() {
     fixture.disk.crash(9);
     assert_eq!(fixture.open(&small(), 1).log_end_offset(), Offset(61));
 }
+
+#[test]
+fn snapshots_that_a_crash_cut_off_do_not_pile_up() {
+    let fixture = Fixture::new();
+    drop(fixture.create(&small()));
+    let dir = Path::new(DIR);
+    let create = |name: &str| {
+        let mode = fanlog_environment::OpenMode::CreateNew;
+        fixture.disk.open(&dir.join(name), mode).unwrap();
+    };
+    let ours = [
+        "00000000000000000077.snapshot.tmp",
+        "00000000000000000078.snapshot.sync.tmp",
+    ];
+    ours.iter().for_each(|name| create(name));
+    create("notes.tmp");
+    drop(fixture.open(&small(), 1));
+    let exists = |name: &str| fixture.disk.exists(&dir.join(name)).unwrap();
+    assert!(!ours.iter().any(|name| exists(name)));
+    assert!(exists("notes.tmp"), "not ours");
+}
