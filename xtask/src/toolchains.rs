@@ -89,6 +89,11 @@ pub(crate) fn kcat() -> anyhow::Result<PathBuf> {
     need("kcat", &["kcat"])
 }
 
+/// curl, which the pages' examples use.
+pub(crate) fn curl() -> anyhow::Result<PathBuf> {
+    need("curl", &["curl"])
+}
+
 /// Finds a program; as root on Debian it installs the packages that bring it, otherwise it says how.
 fn need(program: &str, packages: &[&str]) -> anyhow::Result<PathBuf> {
     if let Some(path) = shell::find_program(program) {
