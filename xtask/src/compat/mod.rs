@@ -116,7 +116,7 @@ pub(crate) fn run(args: &[String]) -> anyhow::Result<()> {
     let mut tally = Tally::default();
     let results = suites(&options, &mut tally)?;
     let is_complete = options.only.is_empty() && !options.is_quick;
-    if is_complete && matches!(options.kind()?, Kind::Fanlog(_)) {
+    if is_complete && results.is_about_fanlog() {
         results.write()?;
     }
     tally.close()
@@ -157,7 +157,13 @@ fn suites(options: &Options, tally: &mut Tally) -> anyhow::Result<Results> {
     if let Kind::Fanlog(program) = &kind
         && options.wants("pages")
     {
+        let failed_before = session.tally.failed();
         pages::run(&kind, program, &dir, session.tally)?;
+        let failed = session.tally.failed() - failed_before;
+        session.results.add_other(
+            "pages",
+            &format!("the examples of README and docs/how-to.md: {failed} failed"),
+        );
     }
     if session.tally.failed() == failed_before {
         let _ = std::fs::remove_dir_all(dir);

@@ -31,6 +31,11 @@ impl Results {
         }
     }
 
+    /// True if the broker was ours.
+    pub(crate) fn is_about_fanlog(&self) -> bool {
+        self.broker == "Fanlog"
+    }
+
     /// A client that came through.
     pub(crate) fn add(&mut self, report: Report) {
         self.reports.push(report);
