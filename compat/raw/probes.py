@@ -15,7 +15,7 @@ import uuid
 from wire import (
     API_VERSIONS, CREATE_TOPICS, DESCRIBE_GROUPS, FETCH, JOIN_GROUP, METADATA, NO_TAGS, OFFSET_COMMIT, OFFSET_FETCH,
     PRODUCE, SYNC_GROUP, Closed, Connection, Reader, array, batch, batches, compact_array, compact_string, create_topic, data,
-    delete_topic, fetch, i8, i16, i32, i64, init_producer_id, list_offset, metadata, produce, produce_body, string, uvarint,
+    delete_topic, describe_group, fetch, i8, i16, i32, i64, init_producer_id, list_offset, metadata, produce, produce_body, string, uvarint,
 )
 
 UNKNOWN_TOPIC, CORRUPT, TOO_LARGE, INVALID_TOPIC, INVALID_ACKS = 3, 2, 10, 17, 21
@@ -498,10 +498,15 @@ def p37_a_member_without_an_id_is_given_one_first(bootstrap):
         expect(error == MEMBER_ID_REQUIRED and member, f"error {error}, member id {member!r}")
 
 
+def join_body(group, member):
+    """The body of JoinGroup v5."""
+    body = string(group) + i32(6000) + i32(6000) + string(member) + string(None) + string("consumer")
+    return body + array([string("range") + data(b"")])
+
+
 def join(connection, group, member):
     """JoinGroup v5: (error, generation, member id)."""
-    body = string(group) + i32(6000) + i32(6000) + string(member) + string(None) + string("consumer")
-    answer = connection.ask(JOIN_GROUP, 5, body + array([string("range") + data(b"")]))
+    answer = connection.ask(JOIN_GROUP, 5, join_body(group, member))
     answer.i32()
     fields = (answer.i16(), answer.i32(), answer.string(), answer.string(), answer.string())
     return fields[0], fields[1], fields[4]
@@ -541,6 +546,23 @@ def commits_of_another_generation_or_a_stranger_are_refused(bootstrap):
         expect(stranger == UNKNOWN_MEMBER, f"GRP-2: a stranger: error {stranger}")
         outside = commit(connection, group, -1, "", topic, 4)
         expect(outside == UNKNOWN_MEMBER, f"GRP-2: from outside a group that is not empty: error {outside}")
+
+
+@probe
+def a_member_may_commit_while_the_group_prepares_a_rebalance(bootstrap):
+    group = f"probe-{uuid.uuid4()}"
+    with Topic(bootstrap) as topic, Connection(bootstrap) as connection, Connection(bootstrap) as other:
+        _, _, member = join(connection, group, "")
+        generation = join_and_sync(connection, group, member)
+        _, _, joiner = join(other, group, "")
+        frame, _ = other.frame(JOIN_GROUP, 5, join_body(group, joiner))
+        other.send_raw(frame)
+        deadline = time.monotonic() + 10
+        while describe_group(connection, group)[1] != "PreparingRebalance":
+            expect(time.monotonic() < deadline, "the joiner starts no rebalance")
+            time.sleep(0.02)
+        error = commit(connection, group, generation, member, topic, 7)
+        expect(error == 0, f"error {error}")
 
 
 @probe

@@ -40,6 +40,7 @@ pub(crate) fn run_alone(args: &[String]) -> anyhow::Result<()> {
 pub(crate) fn run(tally: &mut Tally) {
     let prepared = build_fanlog(false).and_then(|program| {
         toolchains::kcat()?;
+        toolchains::curl()?;
         Ok(program)
     });
     let program = match prepared {

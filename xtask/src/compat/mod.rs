@@ -33,12 +33,12 @@ usage: cargo xtask compat [--quick] [--release] [--only NAME[,NAME...]] [--again
   --quick       the short form, as in `cargo xtask test`; writes no results
   --release     the broker in the release profile
   --only        some of: kcat, confluent-kafka, kafka-python, aiokafka, java, franz-go, sarama, raw, commit-race,
-                dump-log (Kafka's reader over our files), pages (the examples of README and docs)
+                dump-log (Kafka's reader over our files)
   --against     \"kafka\": Apache Kafka 4.4, to prove the suites; or the path of a broker program
   --bootstrap   a broker that is already running; it is not restarted";
 
 /// Checks beside the clients' scenario, by their names on the command line.
-const OTHERS: &[&str] = &["raw", "commit-race", "dump-log", "pages"];
+const OTHERS: &[&str] = &["raw", "commit-race", "dump-log"];
 
 #[derive(Debug, Default)]
 struct Options {
@@ -153,17 +153,6 @@ fn suites(options: &Options, tally: &mut Tally) -> anyhow::Result<Results> {
     session.broker.stop(End::Terminate)?;
     if options.wants("dump-log") && !matches!(kind, Kind::Running(_)) {
         session.dump_logs();
-    }
-    if let Kind::Fanlog(program) = &kind
-        && options.wants("pages")
-    {
-        let failed_before = session.tally.failed();
-        pages::run(&kind, program, &dir, session.tally)?;
-        let failed = session.tally.failed() - failed_before;
-        session.results.add_other(
-            "pages",
-            &format!("the examples of README and docs/how-to.md: {failed} failed"),
-        );
     }
     if session.tally.failed() == failed_before {
         let _ = std::fs::remove_dir_all(dir);
