@@ -67,6 +67,9 @@ pub struct Log {
     /// Counts truncations: a sync that began before one says nothing about what lies behind it.
     generation: u64,
     failed: Option<LogFailed>,
+    /// Whether a ticket's sync failed, which may not have been told yet. Held while the segment is synced: the kernel tells
+    /// of an error once, and another sync of the same file, at the same time or later, succeeds.
+    has_sync_failed: Arc<Mutex<bool>>,
     mark: Option<Arc<dyn DiskFile>>,
     /// Sealed segments whose file is open, the one used last at the back.
     open_sealed: Mutex<VecDeque<Offset>>,

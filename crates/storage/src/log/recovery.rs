@@ -160,6 +160,7 @@ impl Log {
             dir_synced: 0,
             generation: 0,
             failed: None,
+            has_sync_failed: Arc::new(Mutex::new(false)),
             mark: None,
             open_sealed: Mutex::new(VecDeque::new()),
         })

@@ -3,6 +3,7 @@
 //! The sealed segment is synced before its successor exists. So a segment with a successor is durable as a whole: recovery needs to
 //! look at the last one only, and damage in another is never a torn tail. The price is one sync under the lock for each segment.
 
+use super::sync::sync_segment;
 use super::{Log, files, is_transient};
 use crate::error::{ChangeError, LogFailed};
 use crate::formats::offset_index;
@@ -122,8 +123,7 @@ impl Log {
             .active()
             .log_file(&*disk)
             .map_err(|e| ("opening the segment", e))?;
-        file.sync_data()
-            .map_err(|e| ("sync of a full segment", e))?;
+        sync_segment(&*file, &self.has_sync_failed).map_err(|e| ("sync of a full segment", e))?;
         if self.dir_changes > self.dir_synced {
             disk.sync_dir(&self.dir)
                 .map_err(|e| ("sync of the folder", e))?;

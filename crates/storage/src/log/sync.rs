@@ -13,6 +13,7 @@ use crate::formats::{file_names, producer_snapshot};
 use fanlog_environment::{Disk, DiskFile, write_atomically_beside};
 use fanlog_model::Offset;
 use fanlog_model::invariants::LOG_1;
+use parking_lot::Mutex;
 use std::io;
 use std::path::Path;
 use std::sync::Arc;
@@ -39,6 +40,7 @@ pub struct SyncTicket {
     epochs: Option<Vec<u8>>,
     epochs_version: u64,
     snapshot: Option<Snapshot>,
+    has_sync_failed: Arc<Mutex<bool>>,
     are_epochs_saved: AtomicBool,
     is_snapshot_saved: AtomicBool,
 }
@@ -59,7 +61,7 @@ impl SyncTicket {
         if self.syncs_dir {
             self.disk.sync_dir(&self.dir)?;
         }
-        self.log_file.sync_data()?;
+        sync_segment(&*self.log_file, &self.has_sync_failed)?;
         self.save_snapshot()
     }
 
@@ -106,6 +108,15 @@ impl SyncTicket {
     }
 }
 
+/// Syncs the active segment's file, unless a sync of it has failed: a success would then say nothing.
+pub(super) fn sync_segment(file: &dyn DiskFile, has_failed: &Mutex<bool>) -> io::Result<()> {
+    let mut has_failed = has_failed.lock();
+    if *has_failed {
+        return Err(io::Error::other("a sync of the segment has failed before"));
+    }
+    file.sync_data().inspect_err(|_| *has_failed = true)
+}
+
 /// A disk that is full keeps us from saving work, not from keeping promises.
 fn tolerate(written: io::Result<()>, consequence: &str) -> io::Result<()> {
     match written {
@@ -143,6 +154,7 @@ impl Log {
             epochs: (self.epochs_saved != self.epochs.version()).then(|| self.epochs.encode()),
             epochs_version: self.epochs.version(),
             snapshot,
+            has_sync_failed: self.has_sync_failed.clone(),
             are_epochs_saved: AtomicBool::new(false),
             is_snapshot_saved: AtomicBool::new(false),
         })
@@ -250,7 +262,7 @@ impl Log {
     pub(super) fn flush_all(&mut self) -> io::Result<()> {
         let disk = self.environment.disk.clone();
         if self.durable < self.log_end {
-            self.active().log_file(&*disk)?.sync_data()?;
+            sync_segment(&*self.active().log_file(&*disk)?, &self.has_sync_failed)?;
         }
         disk.sync_dir(&self.dir)?;
         self.dir_synced = self.dir_changes;

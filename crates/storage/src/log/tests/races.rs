@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::formats::file_names::{LEADER_EPOCH_CHECKPOINT, PRODUCER_SNAPSHOT};
+use fanlog_environment::simulated::FailedSync;
 use fanlog_environment::{DirEntry, OpenMode};
 use std::fmt;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -139,4 +140,29 @@ fn a_sync_without_file_handles_is_tried_again_and_acknowledges_nothing() {
     fixture.disk.crash(1);
     let end = log.log_end_offset();
     assert_eq!(fixture.open(&small(), 1).log_end_offset(), end);
+}
+
+#[test]
+fn a_roll_after_a_failed_sync_that_is_not_told_yet_seals_nothing() {
+    let fixture = Fixture::new();
+    let mut log = fixture.create(&small());
+    while log.size_bytes() + 1000 < 4096 {
+        put(&mut log, "durable");
+    }
+    let durable = sync(&mut log).unwrap();
+    put(&mut log, "lost");
+    let ticket = log.begin_sync().unwrap();
+    fixture.disk.fail_sync(0, FailedSync::PagesDropped);
+    let result = ticket.run();
+    assert!(result.is_err());
+    // The kernel tells of an error once: the next fdatasync of the same file succeeds.
+    fixture.disk.lift_faults();
+    // It does not fit in the segment.
+    let refused = send(&mut log, batch(&[(0, &"x".repeat(1000))])).unwrap_err();
+    assert!(matches!(refused, AppendError::Failed(_)), "{refused}");
+    log.finish_sync(ticket, result).unwrap_err();
+    drop(log);
+    fixture.disk.restart();
+    let log = fixture.open(&small(), 1);
+    assert_eq!(log.log_end_offset(), durable);
 }
