@@ -62,12 +62,13 @@ def produce_leg(args, leg):
 
 
 def consume(args):
-    """Becomes kcat itself, so that a signal reaches it. It commits what it printed, every half second and at its end."""
+    """Becomes kcat itself, so that a signal reaches it. It commits what it printed every five
+    seconds (its -X cannot change that) and at its end."""
     os.execvp(
         KCAT,
         [
             KCAT, "-b", args.bootstrap, "-G", args.group, "-u",
-            "-X", "auto.offset.reset=earliest", "-X", "auto.commit.interval.ms=500",
+            "-X", "auto.offset.reset=earliest",
             "-X", "session.timeout.ms=6000", "-X", "heartbeat.interval.ms=1000",
             "-f", r"got\t%p\t%o\t%k\t%s\t%h\n", args.topic,
         ],
