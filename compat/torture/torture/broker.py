@@ -16,15 +16,23 @@ from confluent_kafka.admin import AdminClient, NewTopic
 RUNNING = {"R", "S", "I"}
 
 
-def thread_states(group):
-    """The states of all threads of a process group, as /proc has them."""
-    for stat in Path("/proc").glob("[0-9]*/task/[0-9]*/stat"):
-        try:
-            state, _, process_group = stat.read_text().rpartition(")")[2].split()[:3]
-        except (FileNotFoundError, ProcessLookupError):
-            continue
-        if int(process_group) == group:
-            yield state
+def processes(group):
+    """The processes of a process group."""
+    for stat in Path("/proc").glob("[0-9]*/stat"):
+        if stat_fields(stat)[2:3] == [str(group)]:
+            yield int(stat.parent.name)
+
+
+def thread_states(process):
+    return {stat_fields(stat)[0] for stat in Path(f"/proc/{process}/task").glob("*/stat")}
+
+
+def stat_fields(path):
+    """What follows the program's name: state, parent, group, ..."""
+    try:
+        return path.read_text().rpartition(")")[2].split()
+    except (FileNotFoundError, ProcessLookupError):
+        return ["gone"]
 
 
 class BrokerFailed(Exception):
@@ -41,11 +49,13 @@ class Broker:
         self.log = Path(log)
         self.start_seconds = start_seconds
         self.process = None
+        self.is_wrapped = False
 
     def start(self, wrapper=()):
         """Starts it and waits until it answers a client; gives the seconds that it took."""
         self._check_port_is_free()
         began = time.monotonic()
+        self.is_wrapped = bool(wrapper)
         with open(self.log, "ab") as log:
             self.process = subprocess.Popen([*wrapper, *self.command], stdin=subprocess.DEVNULL, stdout=log,
                                             stderr=log, start_new_session=True)
@@ -109,9 +119,13 @@ class Broker:
 
     def freeze(self):
         """Stops every thread of it where it is; those inside the kernel stop before they come out."""
-        self.signal(signal.SIGSTOP)
+        wrapper = {self.process.pid} if self.is_wrapped else set()
+        # A tracer must go on, since it passes the signal to the threads.
+        stopped = set(processes(self.process.pid)) - wrapper
+        for process in stopped:
+            os.kill(process, signal.SIGSTOP)
         deadline = time.monotonic() + 5
-        while set(thread_states(self.process.pid)) & RUNNING:
+        while any(thread_states(process) & RUNNING for process in stopped):
             if time.monotonic() > deadline:
                 raise BrokerFailed("the broker's threads did not stop")
 
