@@ -8,6 +8,7 @@ mod check;
 mod codegen;
 mod compat;
 mod documented;
+mod golden;
 mod shell;
 mod tally;
 mod test;
@@ -38,6 +39,11 @@ const MENU: &[Command] = &[
         name: "compat",
         about: "real Kafka clients against the broker; writes compat/RESULTS.md [--help]",
         run: compat::run,
+    },
+    Command {
+        name: "golden",
+        about: "writes crates/protocol/tests/golden by Kafka's own classes [--check: only says whether they have drifted apart]",
+        run: golden::run,
     },
     Command {
         name: "check",

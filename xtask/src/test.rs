@@ -5,7 +5,7 @@
 
 use crate::shell::{self, Usage, step};
 use crate::tally::Tally;
-use crate::{check, codegen, compat, documented, toolchains, torture};
+use crate::{check, codegen, compat, documented, golden, toolchains, torture};
 
 /// Runs the command.
 pub(crate) fn run(args: &[String]) -> anyhow::Result<()> {
@@ -21,6 +21,12 @@ pub(crate) fn run(args: &[String]) -> anyhow::Result<()> {
         }),
     );
     rust_tests(&mut tally);
+    tally.record(
+        "golden bytes",
+        step("golden bytes are what Kafka's own classes write", || {
+            golden::run(&["--check".to_owned()])
+        }),
+    );
     kafka_reads_our_files(&mut tally);
     tally.record("the history checker's own tests", torture::self_test());
     compat::smoke(&mut tally);

@@ -50,6 +50,21 @@ pub(crate) fn java() -> anyhow::Result<String> {
     ))
 }
 
+/// The class path of the program that writes golden bytes by Kafka's own classes.
+pub(crate) fn golden() -> anyhow::Result<String> {
+    let project = shell::repository().join("compat/golden");
+    let out = cache().join("golden");
+    once("golden bytes (Maven)", &out, &[&project], || {
+        need("javac", &["default-jdk-headless"])?;
+        maven(&project, &out, &["compile", "dependency:copy-dependencies"])
+    })?;
+    Ok(format!(
+        "{}:{}",
+        out.join("classes").display(),
+        out.join("lib/*").display()
+    ))
+}
+
 /// The class path of Apache Kafka 4.4 itself: the judge of the suites, and its DumpLogSegments.
 pub(crate) fn kafka() -> anyhow::Result<String> {
     let project = shell::repository().join("compat/kafka");

@@ -34,8 +34,8 @@ fn output_folder(root: &Path) -> PathBuf {
     root.join("crates/protocol/src/messages")
 }
 
-/// The generated files by name, not yet formatted.
-fn generate(root: &Path) -> Result<BTreeMap<String, String>> {
+/// Every message of `schemas/`, with the name of its file.
+fn read_schemas(root: &Path) -> Result<Vec<(schema::Message, String)>> {
     let folder = root.join("schemas");
     let mut paths = Vec::new();
     for entry in fs::read_dir(&folder).with_context(|| format!("cannot read {folder:?}"))? {
@@ -49,7 +49,6 @@ fn generate(root: &Path) -> Result<BTreeMap<String, String>> {
     }
     paths.sort();
     let mut messages = Vec::new();
-    let mut origins = Vec::new();
     for path in paths {
         let name = path
             .file_name()
@@ -58,10 +57,25 @@ fn generate(root: &Path) -> Result<BTreeMap<String, String>> {
             .into_owned();
         let text = fs::read_to_string(&path)?;
         for message in schema::parse(&text).with_context(|| format!("schemas/{name}"))? {
-            messages.push(message);
-            origins.push(name.clone());
+            messages.push((message, name.clone()));
         }
     }
+    Ok(messages)
+}
+
+/// Each message with its versions, as `FetchRequest:4-18`.
+pub(crate) fn message_versions() -> Result<Vec<String>> {
+    let messages = read_schemas(&repository())?;
+    let text = |message: &schema::Message| {
+        let schema::Versions { first, last } = message.versions;
+        format!("{}:{first}-{last}", message.name)
+    };
+    Ok(messages.iter().map(|(message, _)| text(message)).collect())
+}
+
+/// The generated files by name, not yet formatted.
+fn generate(root: &Path) -> Result<BTreeMap<String, String>> {
+    let (messages, origins): (Vec<_>, Vec<_>) = read_schemas(root)?.into_iter().unzip();
     let mut files = BTreeMap::new();
     for (message, origin) in messages.iter().zip(&origins) {
         let response_lifetime = api_key::response_lifetime(&messages, message);

@@ -10,6 +10,7 @@
 )]
 
 mod golden;
+mod golden_batches;
 mod hostile;
 mod oracle;
 mod promises;
