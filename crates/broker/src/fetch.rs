@@ -12,10 +12,13 @@ use crate::partition::{Partition, Readable};
 use crate::topics_view::TopicsView;
 use crate::waiters::FetchWaiter;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 /// The unit in which the budget is counted, so that it fits the semaphore's numbers.
 const BUDGET_UNIT: usize = 1024;
+/// A fetch of no more than this is small.
+const SMALL_BYTES_MAX: usize = 1024 * 1024;
 
 /// How much is read on the thread that serves the connection: a fraction of a millisecond's work.
 const INLINE_BYTES_MAX: usize = 1024 * 1024;
@@ -32,44 +35,95 @@ pub struct FetchResult {
 /// A share of the memory that fetches may hold; given back when dropped.
 #[derive(Debug)]
 pub struct FetchMemory {
-    _permit: Option<OwnedSemaphorePermit>,
+    lane: Option<(OwnedSemaphorePermit, Arc<Lane>)>,
 }
 
-/// The bytes that all fetches together may hold.
+impl FetchMemory {
+    /// Whether other fetches wait for memory of this kind.
+    pub fn is_wanted(&self) -> bool {
+        let wanted = |lane: &Lane| lane.waiting.load(Ordering::Relaxed) > 0;
+        self.lane.as_ref().is_some_and(|(_, lane)| wanted(lane))
+    }
+}
+
+/// The bytes that all fetches together may hold: a quarter is for small ones, so that they never wait for large ones.
 #[derive(Clone, Debug)]
 pub(crate) struct FetchBudget {
+    small: Arc<Lane>,
+    large: Arc<Lane>,
+}
+
+#[derive(Debug)]
+struct Lane {
     units: Arc<Semaphore>,
     units_max: usize,
+    waiting: AtomicUsize,
+}
+
+/// Counts one who waits, however the wait ends.
+struct Waiting<'a>(&'a AtomicUsize);
+
+impl Drop for Waiting<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+impl Lane {
+    fn new(bytes: usize) -> Arc<Self> {
+        let units_max = bytes.div_ceil(BUDGET_UNIT).clamp(1, u32::MAX as usize);
+        Arc::new(Self {
+            units: Arc::new(Semaphore::new(units_max)),
+            units_max,
+            waiting: AtomicUsize::new(0),
+        })
+    }
+
+    fn units_for(&self, bytes: usize) -> u32 {
+        bytes.div_ceil(BUDGET_UNIT).min(self.units_max) as u32
+    }
 }
 
 impl FetchBudget {
     pub(crate) fn new(bytes: usize) -> Self {
-        let units_max = bytes.div_ceil(BUDGET_UNIT).clamp(1, u32::MAX as usize);
+        let quarter = bytes / 4;
         Self {
-            units: Arc::new(Semaphore::new(units_max)),
-            units_max,
+            small: Lane::new(quarter),
+            large: Lane::new(bytes - quarter),
         }
+    }
+
+    /// Room for a large fetch, if there is any now.
+    fn try_reserve_large(&self, bytes: usize) -> Option<FetchMemory> {
+        let lane = &self.large;
+        let units = Arc::clone(&lane.units).try_acquire_many_owned(lane.units_for(bytes));
+        units.ok().map(|permit| FetchMemory {
+            lane: Some((permit, Arc::clone(lane))),
+        })
     }
 
     /// Waits for room. A single batch larger than the whole budget gets all of it, so that it can be read at all.
     async fn reserve(&self, bytes: usize) -> FetchMemory {
-        let units = bytes.div_ceil(BUDGET_UNIT).min(self.units_max);
-        if units == 0 {
-            return FetchMemory { _permit: None };
+        if bytes == 0 {
+            return FetchMemory { lane: None };
         }
-        let permit = self
-            .units
-            .clone()
-            .acquire_many_owned(units as u32)
+        let lane = match bytes {
+            ..=SMALL_BYTES_MAX => &self.small,
+            _ => &self.large,
+        };
+        lane.waiting.fetch_add(1, Ordering::Relaxed);
+        let _waiting = Waiting(&lane.waiting);
+        let permit = Arc::clone(&lane.units)
+            .acquire_many_owned(lane.units_for(bytes))
             .await
             .expect("the budget's semaphore is never closed");
         FetchMemory {
-            _permit: Some(permit),
+            lane: Some((permit, Arc::clone(lane))),
         }
     }
 
     fn bytes_max(&self) -> usize {
-        self.units_max * BUDGET_UNIT
+        self.large.units_max * BUDGET_UNIT
     }
 }
 
@@ -184,9 +238,21 @@ impl Fetch {
     }
 
     /// Reads what there is, in the plan's order, within its limits.
-    async fn read(self) -> FetchResult {
-        let (looked, bytes) = self.look_at_all();
-        let memory = self.budget.reserve(bytes).await;
+    async fn read(mut self) -> FetchResult {
+        let (mut looked, mut bytes) = self.look_at_all();
+        let mut memory = None;
+        if bytes > SMALL_BYTES_MAX {
+            memory = self.budget.try_reserve_large(bytes);
+            if memory.is_none() {
+                // Little now is better than much when others have let go of theirs.
+                self.plan.bytes_max = SMALL_BYTES_MAX;
+                (looked, bytes) = self.look_at_all();
+            }
+        }
+        let memory = match memory {
+            Some(memory) => memory,
+            None => self.budget.reserve(bytes).await,
+        };
         let is_at_tail = looked.iter().flatten().all(Readable::is_at_tail);
         if is_at_tail && bytes <= INLINE_BYTES_MAX {
             let partitions = self.read_all(looked);

@@ -10,9 +10,10 @@
 use crate::acceptor::stopped;
 use crate::context::ConnectionContext;
 use crate::dispatch::{self, Answer, Reply, RequestLine, Started};
-use crate::frame::{Frame, FrameError, FrameReader};
-use crate::memory_budget::MemoryLease;
+use crate::frame::{Frame, FrameError, FrameReader, ReadAhead};
+use crate::memory_budget::{GIVE_WAY_AFTER, MemoryLease};
 use bytes::Bytes;
+use fanlog_broker::FetchMemory;
 use std::collections::VecDeque;
 use std::future::{Future, poll_fn};
 use std::io::{self, IoSlice};
@@ -24,14 +25,18 @@ use tokio::io::{AsyncWrite, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio::net::tcp::{OwnedReadHalf, OwnedWriteHalf};
 use tokio::sync::watch;
-use tokio::time::timeout;
+use tokio::time::{Instant, timeout};
 
 /// How many Produce requests of one connection may wait to be durable; then its socket is no longer read.
 const REQUESTS_UNDER_WAY_MAX: usize = 100;
 /// How long a peer may leave a frame unfinished, or leave our answer unread, without any progress.
 const STALL_MAX: Duration = Duration::from_secs(60);
+/// How many bytes of an answer a peer must take in `GIVE_WAY_AFTER` while others wait for memory that it holds.
+const PACE_BYTES_MIN: usize = 256 * 1024;
 /// How many slices one `writev` takes at most (Linux allows 1024).
 const SLICES_PER_WRITE: usize = 64;
+/// A long wait whose request takes more than this ends when others wait for memory.
+const LONG_WAIT_BYTES_MAX: usize = 4 * 1024;
 
 /// Why a connection ended other than by the peer's own close between frames.
 #[derive(Debug, Error)]
@@ -44,6 +49,8 @@ pub(crate) enum ConnectionError {
     Refused(String),
     #[error("the peer made no progress for {} s", STALL_MAX.as_secs())]
     Stalled,
+    #[error("it held memory that other connections waited for, and made no progress")]
+    GaveWay,
     #[error("the connection was idle for {} s (connections.max.idle.ms)", .0.as_secs())]
     Idle(Duration),
 }
@@ -56,6 +63,7 @@ impl ConnectionError {
             Self::Write(_) => "write",
             Self::Refused(_) => "request",
             Self::Stalled => "stalled",
+            Self::GaveWay => "memory",
             Self::Idle(_) => "idle",
         }
     }
@@ -66,7 +74,7 @@ struct UnderWay {
     /// When its last byte was here, on the monotonic clock.
     since: Duration,
     answer: Pin<Box<dyn Future<Output = Answer> + Send>>,
-    _lease: MemoryLease,
+    lease: MemoryLease,
     /// The answer is of no use to a peer that has gone, and producing it may take long.
     is_long_wait: bool,
 }
@@ -91,6 +99,7 @@ enum Event {
     Answered(Answer),
     Read(Result<Option<Frame>, FrameError>),
     Shutdown,
+    GiveWay,
     Timeout,
 }
 
@@ -138,6 +147,7 @@ impl Connection {
                 Event::Read(Err(FrameError::CutShort)) => self.on_peer_closed(),
                 Event::Read(Err(error)) => return Err(error.into()),
                 Event::Shutdown => return Ok(()),
+                Event::GiveWay => return Err(ConnectionError::GaveWay),
                 Event::Timeout => self.check_timeout()?,
             }
         }
@@ -160,15 +170,26 @@ impl Connection {
         let under_way = &mut self.under_way;
         let has_work = !under_way.is_empty();
         let may_stop = under_way.iter().all(|request| request.is_long_wait);
-        let first_answer = poll_fn(|cx| match under_way.front_mut() {
-            Some(first) => first.answer.as_mut().poll(cx),
+        let ahead = match self.is_exclusive {
+            true => ReadAhead::Small,
+            false => ReadAhead::Whole,
+        };
+        let (mut answer, mut waiting) = (None, None);
+        if let Some(first) = under_way.front_mut() {
+            let holds_much = first.is_long_wait && first.lease.bytes() > LONG_WAIT_BYTES_MAX;
+            waiting = holds_much.then_some(&first.lease);
+            answer = Some(&mut first.answer);
+        }
+        let first_answer = poll_fn(|cx| match &mut answer {
+            Some(answer) => answer.as_mut().poll(cx),
             None => std::task::Poll::Pending,
         });
         tokio::select! {
             biased;
             answer = first_answer, if has_work => Event::Answered(answer),
-            read = self.frames.next(), if may_read => Event::Read(read),
+            read = self.frames.next(ahead), if may_read => Event::Read(read),
             () = stopped(shutdown), if may_stop => Event::Shutdown,
+            () = MemoryLease::must_give_way(waiting), if has_work => Event::GiveWay,
             () = tokio::time::sleep(patience), if !has_work => Event::Timeout,
         }
     }
@@ -189,7 +210,7 @@ impl Connection {
                     line,
                     since,
                     answer,
-                    _lease: lease,
+                    lease,
                     is_long_wait,
                 };
                 self.under_way.push_back(request);
@@ -211,7 +232,11 @@ impl Connection {
         }
         match answer {
             Answer::Reply(Reply { slices, memory }) => {
-                let written = write_all_slices(&mut self.out, slices).await;
+                let is_memory_wanted = || {
+                    memory.as_ref().is_some_and(FetchMemory::is_wanted)
+                        || self.frames.lease().is_some_and(MemoryLease::is_wanted)
+                };
+                let written = write_all_slices(&mut self.out, slices, is_memory_wanted).await;
                 drop((done, memory));
                 match written {
                     Err(_) if self.peer_closed => Ok(()),
@@ -250,13 +275,16 @@ impl Connection {
     }
 }
 
-/// Writes a gather list without joining it. A peer that takes nothing for `STALL_MAX` is given up.
+/// Writes a gather list without joining it. A peer that takes nothing for `STALL_MAX` is given up, and one that takes
+/// little as soon as others want the memory that is held meanwhile.
 async fn write_all_slices(
     out: &mut (impl AsyncWrite + Unpin),
     slices: Vec<Bytes>,
+    is_memory_wanted: impl Fn() -> bool,
 ) -> Result<(), ConnectionError> {
     let mut first = 0;
     let mut skip = 0;
+    let mut pace = Pace::new();
     while first < slices.len() {
         let window: Vec<IoSlice<'_>> = slices[first..]
             .iter()
@@ -269,12 +297,13 @@ async fn write_all_slices(
             skip = 0;
             continue;
         }
-        let mut written = match timeout(STALL_MAX, out.write_vectored(&window)).await {
-            Err(_) => return Err(ConnectionError::Stalled),
+        let mut written = match timeout(GIVE_WAY_AFTER, out.write_vectored(&window)).await {
+            Err(_) => 0,
             Ok(Err(error)) => return Err(ConnectionError::Write(error)),
             Ok(Ok(0)) => return Err(ConnectionError::Write(io::ErrorKind::WriteZero.into())),
             Ok(Ok(written)) => written,
         };
+        pace.check(written, &is_memory_wanted)?;
         while first < slices.len() && written >= slices[first].len() - skip {
             written -= slices[first].len() - skip;
             first += 1;
@@ -283,6 +312,45 @@ async fn write_all_slices(
         skip += written;
     }
     Ok(())
+}
+
+/// How fast a peer takes its answer.
+struct Pace {
+    progress_at: Instant,
+    since: Instant,
+    written: usize,
+}
+
+impl Pace {
+    fn new() -> Self {
+        let now = Instant::now();
+        Self {
+            progress_at: now,
+            since: now,
+            written: 0,
+        }
+    }
+
+    fn check(
+        &mut self,
+        written: usize,
+        is_memory_wanted: impl Fn() -> bool,
+    ) -> Result<(), ConnectionError> {
+        let now = Instant::now();
+        self.written += written;
+        if written > 0 {
+            self.progress_at = now;
+        } else if now - self.progress_at >= STALL_MAX {
+            return Err(ConnectionError::Stalled);
+        }
+        if now - self.since >= GIVE_WAY_AFTER {
+            if self.written < PACE_BYTES_MIN && is_memory_wanted() {
+                return Err(ConnectionError::GaveWay);
+            }
+            (self.since, self.written) = (now, 0);
+        }
+        Ok(())
+    }
 }
 
 #[cfg(test)]
@@ -335,8 +403,22 @@ mod tests {
                 step,
                 taken: Vec::new(),
             };
-            write_all_slices(&mut out, parts.to_vec()).await.unwrap();
+            write_all_slices(&mut out, parts.to_vec(), || true)
+                .await
+                .unwrap();
             assert_eq!(out.taken, b"abcdef", "step {step}");
         }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_peer_that_does_not_read_gives_way_to_those_who_wait_for_memory() {
+        let slices = || vec![Bytes::from_static(&[0; 100])];
+        let (mut out, _unread) = tokio::io::duplex(10);
+        let began = Instant::now();
+        let end = write_all_slices(&mut out, slices(), || true).await;
+        assert!(matches!(end, Err(ConnectionError::GaveWay)));
+        assert!(began.elapsed() < STALL_MAX / 10);
+        let end = write_all_slices(&mut out, slices(), || false).await;
+        assert!(matches!(end, Err(ConnectionError::Stalled)));
     }
 }

@@ -19,7 +19,7 @@ use crate::sync_threads::SyncQueue;
 use crate::waiters::{AckWaiters, FetchWatchers};
 use fanlog_environment::Clock;
 use fanlog_model::{LeaderEpoch, Offset, PartitionIndex, TopicId, TopicName, TopicPartition};
-use fanlog_storage::{AppendOrigin, Log, LogConfig};
+use fanlog_storage::{AppendOrigin, CheckedBatches, Log, LogConfig};
 use parking_lot::{Mutex, MutexGuard};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
@@ -219,8 +219,12 @@ impl Partition {
             Appender::Client => AppendOrigin::Client,
             Appender::Coordinator => AppendOrigin::Coordinator,
         };
+        // Checked before the lock is taken: a small batch may stand for very many bytes, and others wait for the lock.
+        let config = self.with_log(|log| log.config().clone())?;
+        let checked =
+            CheckedBatches::check(&config, batches, origin, now).map_err(AppendError::Refused)?;
         let appended = self
-            .change(|log| log.append(batches, origin, self.leader_epoch(), now))?
+            .change(|log| log.append_checked(checked, self.leader_epoch()))?
             .map_err(AppendError::Refused)?;
         if !appended.is_duplicate {
             self.mark_dirty();

@@ -24,11 +24,14 @@ use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::Arc;
 use std::time::Duration;
+use tokio::runtime::{Handle, RuntimeFlavor};
 use tokio::time::{Instant, timeout_at};
 use uuid::Uuid;
 
 const ZSTD_SINCE: i16 = 7;
 const TOPIC_IDS_SINCE: i16 = 13;
+/// A compressed batch from this size on is unpacked beside the threads that serve connections.
+const COMPRESSED_BYTES_LONG: usize = 16 * 1024;
 
 /// When a Produce is answered.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -83,9 +86,14 @@ pub(crate) fn start(
         (Ok(_), false) => None,
     };
     let version = line.version;
+    let may_take_long = topics.iter().any(|topic| topic.may_take_long(&frame));
     let append =
         |topic: PlannedTopic| append_topic(&context, topic, version, refused.as_ref(), &mut frame);
-    let appended: Vec<AppendedTopic> = topics.into_iter().map(append).collect();
+    let append_all = || topics.into_iter().map(append).collect();
+    let appended: Vec<AppendedTopic> = match may_take_long {
+        true => beside_others(append_all),
+        false => append_all(),
+    };
     match acks {
         Ok(Acks::None) => Box::pin(std::future::ready(unacknowledged(&appended))),
         Ok(Acks::Durable) => Box::pin(acknowledge(context, line, appended, Some(timeout))),
@@ -177,6 +185,26 @@ fn append_topic(
         name,
         id,
         partitions,
+    }
+}
+
+impl PlannedTopic {
+    /// Whether a batch is compressed and long enough to stand for very many bytes.
+    fn may_take_long(&self, frame: &[u8]) -> bool {
+        self.partitions.iter().any(|(_, at)| {
+            at.len() >= COMPRESSED_BYTES_LONG
+                && BatchView::parse(&frame[at.clone()])
+                    .is_ok_and(|batch| batch.compression() != Compression::None)
+        })
+    }
+}
+
+/// Runs what may keep a thread for long, and lets another thread serve the other connections meanwhile.
+fn beside_others<T>(work: impl FnOnce() -> T) -> T {
+    match Handle::current().runtime_flavor() {
+        RuntimeFlavor::MultiThread => tokio::task::block_in_place(work),
+        // There is no other thread.
+        _ => work(),
     }
 }
 

@@ -3,6 +3,7 @@
 //! What is refused leaves no trace; a write that the disk did not take is cut off again.
 
 use super::Log;
+use super::checked_batches::CheckedBatches;
 use super::roll::RollError;
 use crate::error::AppendError;
 use crate::header::BatchHeader;
@@ -10,34 +11,7 @@ use crate::producer_state::{ProducedBatch, Verdict};
 use crate::types::{AppendOrigin, Appended};
 use fanlog_model::invariants::LOG_3;
 use fanlog_model::{LeaderEpoch, Offset, TimestampMs};
-use fanlog_protocol::records::{
-    BatchView, Decompressor, InvalidBatch, ProduceRules, TimestampType, recompress,
-    set_base_offset, set_log_append_time, set_max_timestamp, set_partition_leader_epoch,
-    validate_produced,
-};
-use std::ops::Range;
-
-/// Batches that were checked, as they will be stored but for offsets and epoch.
-struct Checked<'a> {
-    bytes: Stored<'a>,
-    /// Where each batch lies in `bytes`.
-    batches: Vec<Range<usize>>,
-}
-
-/// The topic's compression may differ from the producer's.
-enum Stored<'a> {
-    AsSent(&'a mut [u8]),
-    Recompressed(Vec<u8>),
-}
-
-impl Stored<'_> {
-    fn bytes(&mut self) -> &mut [u8] {
-        match self {
-            Self::AsSent(bytes) => bytes,
-            Self::Recompressed(bytes) => bytes,
-        }
-    }
-}
+use fanlog_protocol::records::{TimestampType, set_base_offset, set_partition_leader_epoch};
 
 impl Log {
     /// Appends batches as a whole, or nothing of them. Their offsets, leader epoch and, where the topic asks for it, times are written
@@ -52,20 +26,34 @@ impl Log {
         leader_epoch: LeaderEpoch,
         now: TimestampMs,
     ) -> Result<Appended, AppendError> {
+        let checked = CheckedBatches::check(&self.config, batches, origin, now)?;
+        self.append_checked(checked, leader_epoch)
+    }
+
+    /// As [`Log::append`], of batches that were checked before, without the log: checking may take long.
+    ///
+    /// # Errors
+    /// A producer's sequence is refused, the disk does not take the batches, or the log has stopped; nothing was appended then.
+    pub fn append_checked(
+        &mut self,
+        mut checked: CheckedBatches<'_>,
+        leader_epoch: LeaderEpoch,
+    ) -> Result<Appended, AppendError> {
         self.check_running()?;
         self.check_leader_epoch(leader_epoch)?;
-        let mut checked = self.check_batches(batches, origin, now)?;
+        let (origin, now) = (checked.origin, checked.now);
         if let Some(original) = self.check_sequences(&mut checked, origin)? {
             return Ok(self.duplicate(&original));
         }
         self.make_room(&mut checked, origin, now)?;
         let headers = self.number(&mut checked, leader_epoch);
+        let timestamp_type = checked.timestamp_type;
         let bytes = checked.bytes.bytes();
         self.write(bytes)?;
         let appended = Appended {
             first_offset: self.log_end,
             last_offset: headers[headers.len() - 1].last_offset,
-            log_append_time: match self.config.timestamp_type {
+            log_append_time: match timestamp_type {
                 TimestampType::LogAppendTime => now,
                 TimestampType::CreateTime => TimestampMs::NONE,
             },
@@ -93,100 +81,10 @@ impl Log {
         Ok(())
     }
 
-    fn check_batches<'a>(
-        &self,
-        batches: &'a mut [u8],
-        origin: AppendOrigin,
-        now: TimestampMs,
-    ) -> Result<Checked<'a>, AppendError> {
-        let rules = self.rules(origin, now);
-        let mut decompressor = Decompressor::default();
-        let mut recompressed = Vec::new();
-        let mut ranges = Vec::new();
-        let mut at = 0;
-        while at < batches.len() {
-            let batch = BatchView::parse(&batches[at..]).map_err(InvalidBatch::from)?;
-            let end = at + batch.total_len();
-            self.check_size(batch.total_len(), origin)?;
-            let found = validate_produced(&batch, &rules, &mut decompressor)?;
-            if batch.is_transactional() && origin == AppendOrigin::Client {
-                return Err(AppendError::Transactional);
-            }
-            let wanted = self.config.compression_type;
-            let wanted = wanted.filter(|c| *c != batch.compression() && !batch.is_control());
-            let other = wanted
-                .map(|compression| recompress(&batch, compression, &mut decompressor))
-                .transpose()
-                .map_err(InvalidBatch::from)?;
-            let is_rewritten = other.is_some() || !recompressed.is_empty();
-            if is_rewritten && recompressed.is_empty() {
-                recompressed.extend_from_slice(&batches[..at]);
-            }
-            let range = match other {
-                Some(other) => {
-                    self.check_size(other.len(), origin)?;
-                    push(&mut recompressed, &other)
-                }
-                None if is_rewritten => push(&mut recompressed, &batches[at..end]),
-                None => at..end,
-            };
-            let bytes = if is_rewritten {
-                &mut recompressed[..]
-            } else {
-                &mut batches[..]
-            };
-            self.set_times(&mut bytes[range.clone()], found.max_timestamp, now);
-            ranges.push(range);
-            at = end;
-        }
-        if ranges.is_empty() || (origin == AppendOrigin::Client && ranges.len() > 1) {
-            return Err(AppendError::BatchCount {
-                count: ranges.len(),
-            });
-        }
-        let is_rewritten = !recompressed.is_empty();
-        Ok(Checked {
-            bytes: if is_rewritten {
-                Stored::Recompressed(recompressed)
-            } else {
-                Stored::AsSent(batches)
-            },
-            batches: ranges,
-        })
-    }
-
-    fn rules(&self, origin: AppendOrigin, now: TimestampMs) -> ProduceRules {
-        ProduceRules {
-            is_from_client: origin == AppendOrigin::Client,
-            now,
-            timestamp_type: self.config.timestamp_type,
-            timestamp_before_max_ms: self.config.timestamp_before_max_ms,
-            timestamp_after_max_ms: self.config.timestamp_after_max_ms,
-            is_compacted: self.config.is_compacted,
-        }
-    }
-
-    /// A coordinator's batch may be larger: what it writes was accepted already.
-    fn check_size(&self, bytes: usize, origin: AppendOrigin) -> Result<(), AppendError> {
-        let max = self.config.max_message_bytes;
-        if origin == AppendOrigin::Client && bytes > max as usize {
-            return Err(AppendError::TooLarge { bytes, max });
-        }
-        Ok(())
-    }
-
-    /// The times that consumers and indexes will see: never what a client merely claims.
-    fn set_times(&self, batch: &mut [u8], found: TimestampMs, now: TimestampMs) {
-        match self.config.timestamp_type {
-            TimestampType::LogAppendTime => set_log_append_time(batch, now),
-            TimestampType::CreateTime => set_max_timestamp(batch, TimestampType::CreateTime, found),
-        }
-    }
-
     /// PRD-1 and PRD-2. A client sends one batch, so that there is at most one original.
     fn check_sequences(
         &self,
-        checked: &mut Checked<'_>,
+        checked: &mut CheckedBatches<'_>,
         origin: AppendOrigin,
     ) -> Result<Option<ProducedBatch>, AppendError> {
         for range in &checked.batches {
@@ -225,7 +123,7 @@ impl Log {
     /// has a segment to itself then: refused, it would be decided upon and refused again for ever.
     fn make_room(
         &mut self,
-        checked: &mut Checked<'_>,
+        checked: &mut CheckedBatches<'_>,
         origin: AppendOrigin,
         now: TimestampMs,
     ) -> Result<(), AppendError> {
@@ -270,7 +168,11 @@ impl Log {
     }
 
     /// Gives each record its offset (LOG-3).
-    fn number(&self, checked: &mut Checked<'_>, leader_epoch: LeaderEpoch) -> Vec<BatchHeader> {
+    fn number(
+        &self,
+        checked: &mut CheckedBatches<'_>,
+        leader_epoch: LeaderEpoch,
+    ) -> Vec<BatchHeader> {
         let bytes = checked.bytes.bytes();
         let mut next = self.log_end;
         let mut headers = Vec::with_capacity(checked.batches.len());
@@ -323,12 +225,6 @@ impl Log {
 #[derive(Debug, thiserror::Error)]
 #[error(transparent)]
 struct Undo(std::io::Error);
-
-fn push(all: &mut Vec<u8>, batch: &[u8]) -> Range<usize> {
-    let start = all.len();
-    all.extend_from_slice(batch);
-    start..all.len()
-}
 
 fn header_of(batch: &[u8]) -> BatchHeader {
     BatchHeader::decode(batch).expect("a checked batch has a header that a log can hold")

@@ -9,6 +9,7 @@
 
 mod append;
 mod change;
+mod checked_batches;
 mod files;
 mod lookup;
 mod read;
@@ -20,6 +21,7 @@ mod tail;
 #[cfg(test)]
 mod tests;
 
+pub use checked_batches::CheckedBatches;
 pub use sync::SyncTicket;
 
 use crate::config::LogConfig;

@@ -1,0 +1,145 @@
+//! What of an append needs no log: batches are checked, timed and, where the topic asks for it, compressed anew.
+//!
+//! Why it exists: a few kilobytes may stand for hundreds of megabytes; whoever holds a log's lock must not walk them.
+
+use crate::config::LogConfig;
+use crate::error::AppendError;
+use crate::types::AppendOrigin;
+use fanlog_model::TimestampMs;
+use fanlog_protocol::records::{
+    BatchView, Decompressor, InvalidBatch, ProduceRules, TimestampType, recompress,
+    set_log_append_time, set_max_timestamp, validate_produced,
+};
+use std::ops::Range;
+
+/// Batches that were checked, as they will be stored but for offsets and epoch.
+#[derive(Debug)]
+pub struct CheckedBatches<'a> {
+    pub(super) bytes: Stored<'a>,
+    /// Where each batch lies in `bytes`.
+    pub(super) batches: Vec<Range<usize>>,
+    pub(super) origin: AppendOrigin,
+    pub(super) timestamp_type: TimestampType,
+    pub(super) now: TimestampMs,
+}
+
+/// The topic's compression may differ from the producer's.
+#[derive(Debug)]
+pub(super) enum Stored<'a> {
+    AsSent(&'a mut [u8]),
+    Recompressed(Vec<u8>),
+}
+
+impl Stored<'_> {
+    pub(super) fn bytes(&mut self) -> &mut [u8] {
+        match self {
+            Self::AsSent(bytes) => bytes,
+            Self::Recompressed(bytes) => bytes,
+        }
+    }
+}
+
+impl<'a> CheckedBatches<'a> {
+    /// Checks batches by a log's settings. Times are written into them, and they are compressed anew where the topic asks for it.
+    ///
+    /// # Errors
+    /// A batch is refused.
+    pub fn check(
+        config: &LogConfig,
+        batches: &'a mut [u8],
+        origin: AppendOrigin,
+        now: TimestampMs,
+    ) -> Result<Self, AppendError> {
+        let rules = rules(config, origin, now);
+        let mut decompressor = Decompressor::default();
+        let mut recompressed = Vec::new();
+        let mut ranges = Vec::new();
+        let mut at = 0;
+        while at < batches.len() {
+            let batch = BatchView::parse(&batches[at..]).map_err(InvalidBatch::from)?;
+            let end = at + batch.total_len();
+            check_size(config, batch.total_len(), origin)?;
+            let found = validate_produced(&batch, &rules, &mut decompressor)?;
+            if batch.is_transactional() && origin == AppendOrigin::Client {
+                return Err(AppendError::Transactional);
+            }
+            let wanted = config.compression_type;
+            let wanted = wanted.filter(|c| *c != batch.compression() && !batch.is_control());
+            let other = wanted
+                .map(|compression| recompress(&batch, compression, &mut decompressor))
+                .transpose()
+                .map_err(InvalidBatch::from)?;
+            let is_rewritten = other.is_some() || !recompressed.is_empty();
+            if is_rewritten && recompressed.is_empty() {
+                recompressed.extend_from_slice(&batches[..at]);
+            }
+            let range = match other {
+                Some(other) => {
+                    check_size(config, other.len(), origin)?;
+                    push(&mut recompressed, &other)
+                }
+                None if is_rewritten => push(&mut recompressed, &batches[at..end]),
+                None => at..end,
+            };
+            let bytes = if is_rewritten {
+                &mut recompressed[..]
+            } else {
+                &mut batches[..]
+            };
+            set_times(config, &mut bytes[range.clone()], found.max_timestamp, now);
+            ranges.push(range);
+            at = end;
+        }
+        if ranges.is_empty() || (origin == AppendOrigin::Client && ranges.len() > 1) {
+            return Err(AppendError::BatchCount {
+                count: ranges.len(),
+            });
+        }
+        let is_rewritten = !recompressed.is_empty();
+        Ok(Self {
+            bytes: if is_rewritten {
+                Stored::Recompressed(recompressed)
+            } else {
+                Stored::AsSent(batches)
+            },
+            batches: ranges,
+            origin,
+            timestamp_type: config.timestamp_type,
+            now,
+        })
+    }
+}
+
+fn rules(config: &LogConfig, origin: AppendOrigin, now: TimestampMs) -> ProduceRules {
+    ProduceRules {
+        is_from_client: origin == AppendOrigin::Client,
+        now,
+        timestamp_type: config.timestamp_type,
+        timestamp_before_max_ms: config.timestamp_before_max_ms,
+        timestamp_after_max_ms: config.timestamp_after_max_ms,
+        is_compacted: config.is_compacted,
+    }
+}
+
+/// A coordinator's batch may be larger: what it writes was accepted already.
+fn check_size(config: &LogConfig, bytes: usize, origin: AppendOrigin) -> Result<(), AppendError> {
+    let max = config.max_message_bytes;
+    if origin == AppendOrigin::Client && bytes > max as usize {
+        return Err(AppendError::TooLarge { bytes, max });
+    }
+    Ok(())
+}
+
+/// The times that consumers and indexes will see: never what a client merely claims.
+fn set_times(config: &LogConfig, batch: &mut [u8], found: TimestampMs, now: TimestampMs) {
+    match config.timestamp_type {
+        TimestampType::LogAppendTime => set_log_append_time(batch, now),
+        TimestampType::CreateTime => set_max_timestamp(batch, TimestampType::CreateTime, found),
+    }
+}
+
+fn push(all: &mut Vec<u8>, batch: &[u8]) -> Range<usize> {
+    let start = all.len();
+    all.extend_from_slice(batch);
+    start..all.len()
+}
