@@ -19,6 +19,8 @@ use tracing::{debug, warn};
 
 /// This listener's name in metrics.
 const LISTENER: &str = "kafka";
+/// How many batches that may hold very much are unpacked at once.
+const UNPACKING_MAX: usize = 4;
 /// How long to wait after a failed accept (out of file descriptors) before the next.
 const ACCEPT_RETRY: Duration = Duration::from_millis(100);
 /// How long connections may take to answer what is under way when the broker shuts down.
@@ -66,6 +68,7 @@ impl KafkaListener {
             config.connections_max.min(Semaphore::MAX_PERMITS),
         ));
         let context = ListenerContext {
+            unpacking: Semaphore::new(UNPACKING_MAX),
             request_memory: MemoryBudget::new(config.request_memory_bytes),
             fetch_sessions: Mutex::new(FetchSessions::new(config.fetch_sessions_max)),
             broker,

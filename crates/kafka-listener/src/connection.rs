@@ -134,7 +134,7 @@ impl Connection {
             if self.may_start()
                 && let Some(frame) = self.held.take()
             {
-                self.start(frame)?;
+                self.start(frame).await?;
                 continue;
             }
             if self.peer_closed && self.under_way.is_empty() {
@@ -194,10 +194,10 @@ impl Connection {
         }
     }
 
-    fn start(&mut self, frame: Frame) -> Result<(), ConnectionError> {
+    async fn start(&mut self, frame: Frame) -> Result<(), ConnectionError> {
         let Frame { bytes, lease } = frame;
         let since = self.context.now();
-        match dispatch::start(&self.context, bytes) {
+        match dispatch::start(&self.context, bytes).await {
             Started::Refused(reason) => Err(ConnectionError::Refused(reason)),
             Started::UnderWay {
                 line,

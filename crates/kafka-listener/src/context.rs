@@ -8,12 +8,15 @@ use parking_lot::Mutex;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
+use tokio::sync::Semaphore;
 
 /// Shared by all connections of one listener.
 pub(crate) struct ListenerContext {
     pub(crate) broker: Arc<Broker>,
     pub(crate) config: ListenerConfig,
     pub(crate) request_memory: MemoryBudget,
+    /// Turns at unpacking batches that may hold very much: each may take memory and a processor for a while.
+    pub(crate) unpacking: Semaphore,
     pub(crate) fetch_sessions: Mutex<FetchSessions>,
 }
 

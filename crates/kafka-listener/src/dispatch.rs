@@ -128,7 +128,7 @@ pub(crate) fn may_overlap(frame: &[u8]) -> bool {
 }
 
 /// Takes a request in hand. A Produce is appended before this returns, so that appends keep the order of frames.
-pub(crate) fn start(context: &Arc<ConnectionContext>, frame: BytesMut) -> Started {
+pub(crate) async fn start(context: &Arc<ConnectionContext>, frame: BytesMut) -> Started {
     let line = match request_line(&frame) {
         Ok(line) => line,
         Err(reason) => return Started::Refused(reason),
@@ -141,7 +141,7 @@ pub(crate) fn start(context: &Arc<ConnectionContext>, frame: BytesMut) -> Starte
         };
     }
     if api == ApiKey::Produce {
-        let answer = apis::produce::start(Arc::clone(context), line, frame);
+        let answer = apis::produce::start(Arc::clone(context), line, frame).await;
         return Started::UnderWay {
             line,
             answer,

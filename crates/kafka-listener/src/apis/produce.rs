@@ -61,8 +61,8 @@ struct AppendedTopic {
     partitions: Vec<(i32, Result<AppendReceipt, Refusal>)>,
 }
 
-/// Appends at once; the future waits as `acks` says and encodes the answer.
-pub(crate) fn start(
+/// Appends at once, or in its turn where much may have to be unpacked; the future that it gives waits as `acks` says and encodes the answer.
+pub(crate) async fn start(
     context: Arc<ConnectionContext>,
     line: RequestLine,
     mut frame: BytesMut,
@@ -90,9 +90,12 @@ pub(crate) fn start(
     let append =
         |topic: PlannedTopic| append_topic(&context, topic, version, refused.as_ref(), &mut frame);
     let append_all = || topics.into_iter().map(append).collect();
-    let appended: Vec<AppendedTopic> = match may_take_long {
-        true => beside_others(append_all),
-        false => append_all(),
+    let appended: Vec<AppendedTopic> = if may_take_long {
+        let turn = context.listener.unpacking.acquire().await;
+        let _turn = turn.expect("this semaphore is never closed");
+        beside_others(append_all)
+    } else {
+        append_all()
     };
     match acks {
         Ok(Acks::None) => Box::pin(std::future::ready(unacknowledged(&appended))),
