@@ -22,6 +22,9 @@ use uuid::Uuid;
 /// The catalog is in no catalog; its id is fixed, as that of Kafka's own metadata topic is.
 pub(crate) const CATALOG_TOPIC_ID: TopicId = TopicId(Uuid::from_u128(1));
 
+/// How many topics are noted in one batch: each record has the topic's settings in it.
+const NOTED_AT_ONCE: usize = 100;
+
 /// Why the catalog does not answer. Fate: an operator looks at the disk.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("the catalog cannot be changed: {reason}")]
@@ -124,7 +127,43 @@ impl Broker {
         tokio::task::spawn_blocking(move || broker.reconcile())
             .await
             .map_err(|error| unavailable(&error))?;
+        self.note_made_in(&mut ledger);
         Ok(reply)
+    }
+
+    /// Notes in the catalog which partitions have their folders now.
+    pub(crate) fn note_made(&self) {
+        // A change that is under way does this at its end.
+        if let Ok(mut ledger) = self.catalog.ledger.try_lock() {
+            self.note_made_in(&mut ledger);
+        }
+    }
+
+    /// Nobody waits for the record: until it is durable a missing folder is made anew, as after a crash in creating it.
+    fn note_made_in(&self, ledger: &mut Ledger) {
+        let topics = self.topics();
+        let is_unnoted = |topic: &&Arc<catalog::Topic>| topic.made < topic.partitions;
+        let made: Vec<_> = ledger
+            .view()
+            .topics()
+            .filter(is_unnoted)
+            .filter_map(|topic| {
+                let open = topics.by_id(topic.id)?;
+                let made = open.partitions.iter().skip(topic.made as usize);
+                let count = made.take_while(|p| p.check_serving().is_ok()).count();
+                Some((topic.id, topic.made + i32::try_from(count).ok()?))
+            })
+            .collect();
+        let Decision { records, .. } = catalog::note_made(ledger, &made);
+        for records in records.chunks(NOTED_AT_ONCE) {
+            if let Err(error) = self.log_change(records) {
+                tracing::warn!(%error, "that partitions have their folders is noted later");
+                return;
+            }
+            for record in records {
+                catalog::apply(ledger, record);
+            }
+        }
     }
 
     fn log_change(&self, records: &[Record]) -> Result<AppendReceipt, CatalogUnavailable> {

@@ -18,7 +18,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 const DELETE_SUFFIX: &str = "-delete";
-const PARTITION_METADATA: &str = "partition.metadata";
+pub(crate) const PARTITION_METADATA: &str = "partition.metadata";
 /// The longest name of a folder on common file systems.
 const FOLDER_NAME_BYTES_MAX: usize = 255;
 
@@ -65,10 +65,15 @@ pub(crate) fn folder_names(disk: &dyn Disk) -> io::Result<Vec<String>> {
 }
 
 /// The topic id in a folder's `partition.metadata`; none if there is no such file or it does not say.
-pub(crate) fn topic_id_in(disk: &dyn Disk, folder: &str) -> Option<TopicId> {
+pub(crate) fn topic_id_in(disk: &dyn Disk, folder: &str) -> io::Result<Option<TopicId>> {
     let path = Path::new(folder).join(PARTITION_METADATA);
-    let bytes = read_bounded(disk, &path, FILE_BYTES_MAX).ok()?;
-    partition_metadata::decode(&bytes).ok()
+    match read_bounded(disk, &path, FILE_BYTES_MAX) {
+        Ok(bytes) => Ok(partition_metadata::decode(&bytes).ok()),
+        Err(error) => match error.kind() {
+            io::ErrorKind::NotFound | io::ErrorKind::InvalidData => Ok(None),
+            _ => Err(error),
+        },
+    }
 }
 
 /// Renames a partition's folder, durably, to a name that no partition can have; the new name.

@@ -20,12 +20,16 @@ pub(crate) fn collect_garbage(
     deleted: &HashSet<TopicId>,
 ) -> io::Result<()> {
     for name in folder_names(disk)? {
-        let is_deleted = topic_id_in(disk, &name).is_some_and(|id| deleted.contains(&id));
-        let removed = match Folder::of(&name) {
-            Folder::Partition(topic, index) if is_known(catalog, &topic, index) => continue,
-            Folder::Partition(..) if is_deleted => remove_partition(disk, &name),
-            Folder::Deleted if is_deleted || is_empty(disk, &name) => remove_deleted(disk, &name),
-            Folder::Partition(..) | Folder::Deleted | Folder::Unknown => {
+        let id = topic_id_in(disk, &name).ok().flatten();
+        let deleted_id = id.filter(|id| deleted.contains(id));
+        let removed = match (Folder::of(&name), deleted_id) {
+            (Folder::Partition(topic, index), _) if is_known(catalog, &topic, index) => continue,
+            (Folder::Partition(..), Some(id)) => {
+                mark_deleted(disk, &name, id).and_then(|marked| remove_deleted(disk, &marked))
+            }
+            (Folder::Deleted, Some(_)) => remove_deleted(disk, &name),
+            (Folder::Deleted, None) if is_empty(disk, &name) => remove_deleted(disk, &name),
+            _ => {
                 tracing::warn!(folder = %name, "a folder that the catalog does not know is left alone");
                 continue;
             }
@@ -45,12 +49,6 @@ fn is_known(catalog: &CatalogView, topic: &TopicName, index: PartitionIndex) -> 
     catalog
         .topic(topic)
         .is_some_and(|topic| index.0 < topic.partitions)
-}
-
-fn remove_partition(disk: &dyn Disk, name: &str) -> io::Result<()> {
-    let id = topic_id_in(disk, name).expect("the caller has read the topic id");
-    let marked = mark_deleted(disk, name, id)?;
-    remove_deleted(disk, &marked)
 }
 
 fn is_empty(disk: &dyn Disk, name: &str) -> bool {

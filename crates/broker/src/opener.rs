@@ -1,11 +1,12 @@
 //! Opens the logs of partitions, and creates those that are missing.
 //!
 //! Why it exists: the catalog says which partitions there are; a crash between its record and the folders leaves
-//! folders missing, and this makes them. One log that cannot be opened is offline, with the reason; others serve.
+//! folders missing, and this makes them. Where the catalog knows that they were there they were lost, and nothing is
+//! made. One log that cannot be opened is offline, with the reason; others serve.
 //! Never: deletes anything but the folder of a topic that the catalog has deleted.
 //! Read next: `folders.rs`, `reconcile.rs`.
 
-use crate::folders::{mark_deleted, remove_deleted, topic_id_in};
+use crate::folders::{PARTITION_METADATA, mark_deleted, remove_deleted, topic_id_in};
 use crate::metrics::{Metrics, TopicMetrics};
 use crate::partition::{Partition, PartitionShared, Place};
 use crate::sync_threads::SyncQueue;
@@ -25,6 +26,8 @@ pub(crate) struct Opening {
     pub(crate) config: LogConfig,
     pub(crate) metrics: Arc<TopicMetrics>,
     pub(crate) is_internal: bool,
+    /// Whether the folder was there once, so that it is not to be made.
+    pub(crate) is_made: bool,
 }
 
 /// What opening a log needs beside its place and settings.
@@ -53,6 +56,10 @@ enum OpenError {
         found: TopicId,
         expected: TopicId,
     },
+    #[error(
+        "its folder {folder} is missing or has no {PARTITION_METADATA}; restore it from a backup, or delete the topic, or, to go on without its records, make the folder with an empty file named {BEGIN_EMPTY} in it"
+    )]
+    Missing { folder: Arc<str> },
     #[error("the folder of an earlier, deleted topic of this name is in the way: {0}")]
     Earlier(io::Error),
     #[error(transparent)]
@@ -66,7 +73,8 @@ impl OpenError {
             Self::Log(OpenLogError::Io { source, .. }) => source,
             Self::Earlier(error) | Self::Io(error) => error,
             Self::Log(OpenLogError::Corrupt { .. } | OpenLogError::Exists { .. })
-            | Self::Foreign { .. } => return false,
+            | Self::Foreign { .. }
+            | Self::Missing { .. } => return false,
         };
         // After an I/O error a second attempt could succeed without the disk having anything.
         matches!(
@@ -75,6 +83,9 @@ impl OpenError {
         ) || matches!(error.raw_os_error(), Some(ENFILE | EMFILE))
     }
 }
+
+/// What an operator leaves in a folder to say that the partition's records are given up.
+const BEGIN_EMPTY: &str = "begin-empty";
 
 /// Too many open files, in the system and in this process.
 const ENFILE: i32 = 23;
@@ -88,6 +99,7 @@ impl Opener {
             config,
             metrics,
             is_internal,
+            is_made,
         } = opening;
         let shared = PartitionShared {
             clock: self.environment.clock.clone(),
@@ -96,7 +108,7 @@ impl Opener {
             metrics,
             is_internal,
         };
-        match self.open_log(&place, config, deleted) {
+        match self.open_log(&place, config, is_made, deleted) {
             Ok(log) => Partition::online(place, log, shared),
             Err(error) => {
                 tracing::error!(partition = %place.folder, %error, "the partition is offline");
@@ -109,12 +121,16 @@ impl Opener {
         &self,
         place: &Place,
         config: LogConfig,
+        is_made: bool,
         deleted: &HashSet<TopicId>,
     ) -> Result<Log, OpenError> {
         let disk = &*self.environment.disk;
         let folder: &str = &place.folder;
-        if disk.exists(Path::new(folder))? {
-            match topic_id_in(disk, folder) {
+        let dir = Path::new(folder);
+        let consent = dir.join(BEGIN_EMPTY);
+        let has_consent = is_made && disk.exists(&consent)?;
+        if disk.exists(dir)? {
+            match topic_id_in(disk, folder)? {
                 Some(found) if found == place.topic_id => return self.open_existing(place, config),
                 Some(found) if deleted.contains(&found) => {
                     let marked = mark_deleted(disk, folder, found).map_err(OpenError::Earlier)?;
@@ -131,7 +147,12 @@ impl Opener {
                 None => {}
             }
         }
-        let dir = Path::new(folder);
+        // What looks like a creation that a crash cut short is a loss, once the creation is known to have ended.
+        if is_made && !has_consent {
+            return Err(OpenError::Missing {
+                folder: place.folder.clone(),
+            });
+        }
         let log = Log::create(
             &self.environment,
             dir,
@@ -139,6 +160,11 @@ impl Opener {
             config,
             self.leader_epoch,
         )?;
+        if has_consent {
+            tracing::warn!(partition = %folder, "the partition begins anew without its records, as {BEGIN_EMPTY} asks");
+            disk.remove_file(&consent)?;
+            disk.sync_dir(dir)?;
+        }
         Ok(log)
     }
 

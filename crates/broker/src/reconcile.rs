@@ -6,7 +6,7 @@
 //! Read next: `opener.rs`, `garbage.rs`.
 
 use crate::broker::Broker;
-use crate::folders::{mark_deleted, remove_deleted};
+use crate::folders::{mark_deleted, remove_deleted, topic_id_in};
 use crate::log_config::log_config;
 use crate::opener::{Opener, Opening};
 use crate::partition::{Partition, Place};
@@ -136,6 +136,7 @@ impl Broker {
                 config: config.clone(),
                 metrics: metrics.clone(),
                 is_internal: wanted.is_internal,
+                is_made: index.0 < wanted.made,
             })
             .collect()
     }
@@ -151,6 +152,11 @@ impl Broker {
         let disk = &*self.environment().disk;
         for partition in &topic.partitions {
             partition.delete();
+            let found = topic_id_in(disk, partition.folder());
+            if found.is_ok_and(|found| found.is_some_and(|found| found != topic.id)) {
+                tracing::warn!(partition = %partition.folder(), "the folder of another topic stays where the deleted one's would be");
+                continue;
+            }
             let removed = mark_deleted(disk, partition.folder(), topic.id)
                 .and_then(|marked| remove_deleted(disk, &marked));
             if let Err(error) = removed {

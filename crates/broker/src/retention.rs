@@ -20,6 +20,7 @@ impl Broker {
         if all().any(|partition| partition.may_be_opened()) {
             self.reconcile();
         }
+        self.note_made();
     }
 
     fn maintain_partition(&self, partition: &Arc<Partition>) {

@@ -10,7 +10,7 @@ use crate::catalog_runtime::{CATALOG_TOPIC_ID, CatalogRuntime};
 use crate::clean_shutdown::{take_marker, write_marker};
 use crate::config::BrokerConfig;
 use crate::fetch::FetchBudget;
-use crate::folders::{Folder, folder_names};
+use crate::folders::{Folder, PARTITION_METADATA, folder_names};
 use crate::garbage::collect_garbage;
 use crate::groups::{Groups, group_settings};
 use crate::identity::{Identity, IdentityError, open_identity};
@@ -30,6 +30,7 @@ use fanlog_storage::LogConfig;
 use parking_lot::{Mutex, RwLock};
 use std::collections::HashSet;
 use std::io;
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use thiserror::Error;
@@ -84,6 +85,7 @@ impl Broker {
             deleted.clone(),
         );
         broker.reconcile();
+        broker.note_made();
         collect_garbage(
             &*broker.environment().disk,
             &broker.catalog_view(),
@@ -204,14 +206,15 @@ fn new_opener(environment: Environment, config: &BrokerConfig) -> Result<Opener,
 fn check_catalog_is_there(disk: &dyn Disk) -> Result<(), StartError> {
     let names = folder_names(disk)?;
     let catalog = format!("{CATALOG_TOPIC}-0");
-    if names.contains(&catalog) {
+    if disk.exists(&Path::new(&catalog).join(PARTITION_METADATA))? {
         return Ok(());
     }
-    let is_partition = |name: &&String| matches!(Folder::of(name), Folder::Partition(..));
+    let is_partition =
+        |name: &&String| **name != catalog && matches!(Folder::of(name), Folder::Partition(..));
     match names.iter().find(is_partition) {
         Some(partition) => Err(StartError::Catalog {
             reason: format!(
-                "its folder {catalog} is missing, and there is {partition}; restore the folder from a backup, or give an empty directory"
+                "its folder {catalog} is missing or has no {PARTITION_METADATA}, and there is {partition}; restore the folder from a backup, or give an empty directory"
             ),
         }),
         None => Ok(()),
@@ -237,6 +240,8 @@ fn load_catalog(
         config,
         metrics,
         is_internal: true,
+        // Checked above.
+        is_made: false,
     };
     let partition = opener.open(opening, &HashSet::new());
     CatalogRuntime::load(partition, rules).map_err(|error| StartError::Catalog {

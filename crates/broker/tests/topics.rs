@@ -308,6 +308,118 @@ async fn partitions_without_a_catalog_are_no_new_directory() {
 }
 
 #[tokio::test]
+async fn a_catalog_without_its_files_is_no_new_directory() {
+    let machine = Machine::new(26);
+    let broker = machine.start();
+    create(&broker, "t", 1).await;
+    drop(broker);
+    let catalog = Path::new("__fanlog_catalog-0");
+    machine.disk.remove_dir_all(catalog).unwrap();
+    machine.disk.create_dir_all(catalog).unwrap();
+    machine.disk.restart();
+    let error = machine.try_start().unwrap_err().to_string();
+    assert!(error.contains("__fanlog_catalog-0 is missing"), "{error}");
+}
+
+/// A machine with three records in the second of two partitions, whose folder is then gone. The other two were found at
+/// a start, or, if `is_found` is false, made by this one.
+async fn machine_with_a_lost_folder(seed: u64, is_found: bool) -> Machine {
+    let machine = Machine::new(seed);
+    let broker = machine.start();
+    create(&broker, "t", 1).await;
+    grow(&broker, "t", 2).await.unwrap();
+    let lost = partition(&broker, "t", 1);
+    let receipt = lost.append(&mut batch(&["a", "b", "c"])).unwrap();
+    drive(&broker, receipt.durable()).await.unwrap();
+    if is_found {
+        drop(broker);
+        machine.disk.crash(seed);
+        machine.start().shutdown().await;
+    } else {
+        broker.shutdown().await;
+    }
+    machine.disk.remove_dir_all(Path::new("t-1")).unwrap();
+    machine.disk.restart();
+    machine
+}
+
+fn unavailable(broker: &Broker, index: i32) -> String {
+    let serving = partition(broker, "t", index).check_serving();
+    serving.map_or_else(|error| error.to_string(), |()| String::new())
+}
+
+#[tokio::test]
+async fn a_folder_that_was_lost_is_not_made_anew() {
+    for (seed, is_found, has_folder) in [
+        (27, false, false),
+        (28, true, false),
+        (29, false, true),
+        (30, true, true),
+    ] {
+        let machine = machine_with_a_lost_folder(seed, is_found).await;
+        let folder = Path::new("t-1");
+        if has_folder {
+            machine.disk.create_dir_all(folder).unwrap();
+        }
+        let broker = machine.start();
+        let error = unavailable(&broker, 1);
+        assert!(error.contains("t-1 is missing or has no"), "{error}");
+        let log = folder.join("00000000000000000000.log");
+        assert!(!machine.disk.exists(&log).unwrap());
+        // Nor by a change or by maintenance, and new partitions still are.
+        grow(&broker, "t", 3).await.unwrap();
+        broker.maintain();
+        assert!(!unavailable(&broker, 1).is_empty());
+        assert_eq!(unavailable(&broker, 2), "");
+        produce(&broker, "t", &["x"]).await;
+        // The topic can be deleted, and another can have its name.
+        delete(&broker, "t").await.unwrap();
+        create(&broker, "t", 2).await;
+        assert_eq!(unavailable(&broker, 1), "");
+        drop(broker);
+        machine.disk.crash(seed);
+        assert_eq!(unavailable(&machine.start(), 1), "");
+    }
+}
+
+#[tokio::test]
+async fn an_operator_can_give_up_the_records_of_a_lost_folder() {
+    let machine = machine_with_a_lost_folder(31, true).await;
+    assert!(!unavailable(&machine.start(), 1).is_empty());
+    let folder = Path::new("t-1");
+    let consent = folder.join("begin-empty");
+    machine.disk.create_dir_all(folder).unwrap();
+    machine.disk.open(&consent, OpenMode::CreateNew).unwrap();
+    machine.disk.restart();
+    let broker = machine.start();
+    assert_eq!(unavailable(&broker, 1), "");
+    assert!(!machine.disk.exists(&consent).unwrap());
+    drop(broker);
+    machine.disk.remove_dir_all(folder).unwrap();
+    machine.disk.restart();
+    assert!(!unavailable(&machine.start(), 1).is_empty());
+}
+
+#[tokio::test]
+async fn deleting_a_topic_leaves_the_folder_of_another_in_its_place() {
+    let machine = Machine::new(32);
+    let broker = machine.start();
+    create(&broker, "t", 1).await;
+    create(&broker, "other", 1).await;
+    broker.shutdown().await;
+    drop(broker);
+    machine.disk.remove_dir_all(Path::new("t-0")).unwrap();
+    let (from, to) = (Path::new("other-0"), Path::new("t-0"));
+    machine.disk.rename(from, to).unwrap();
+    machine.disk.restart();
+    let broker = machine.start();
+    let error = unavailable(&broker, 0);
+    assert!(error.contains("belongs to topic id"), "{error}");
+    delete(&broker, "t").await.unwrap();
+    assert!(machine.disk.exists(&to.join("partition.metadata")).unwrap());
+}
+
+#[tokio::test]
 async fn a_corrupt_partition_is_offline_and_the_others_serve() {
     let machine = Machine::new(8);
     let broker = machine.start();

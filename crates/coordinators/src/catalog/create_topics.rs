@@ -227,6 +227,7 @@ impl<'a> Batch<'a> {
             name,
             id: new.id,
             partitions,
+            made: 0,
             overrides,
             is_internal: false,
         };

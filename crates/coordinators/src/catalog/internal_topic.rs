@@ -39,6 +39,7 @@ pub fn ensure_internal_topic(ledger: &Ledger, wanted: InternalTopic) -> Decision
         name: wanted.name,
         id: wanted.id,
         partitions: wanted.partitions,
+        made: 0,
         overrides: wanted.overrides,
         is_internal: true,
     };

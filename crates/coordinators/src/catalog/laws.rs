@@ -18,6 +18,7 @@ enum Step {
     AlterBroker(bool, ChangeKind, u8),
     ProducerIds,
     OffsetsTopic,
+    Made(u8, i32),
 }
 
 const NAMES: [&str; 8] = [
@@ -50,6 +51,7 @@ fn step() -> impl Strategy<Value = Step> {
         1 => (any::<bool>(), kind(), 0..4_u8).prop_map(|(a, k, v)| Step::AlterBroker(a, k, v)),
         1 => Just(Step::ProducerIds),
         1 => Just(Step::OffsetsTopic),
+        1 => (name(), 0..9_i32).prop_map(|(n, c)| Step::Made(n, c)),
     ]
 }
 
@@ -122,6 +124,11 @@ fn run(catalog: &mut Catalog, step: &Step) -> Option<ProducerIdBlock> {
         }
         Step::OffsetsTopic => {
             catalog.ensure_offsets_topic();
+        }
+        Step::Made(n, count) => {
+            let id = catalog.topic(&name(*n)).map_or(TopicId::ZERO, |t| t.id);
+            let decision = note_made(&catalog.ledger, &[(id, *count)]);
+            catalog.carry_out(decision);
         }
     }
     None

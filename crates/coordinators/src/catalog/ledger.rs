@@ -126,6 +126,10 @@ impl Ledger {
             let by_id = view.by_id.get(&topic.id);
             assert_eq!(by_id, Some(topic), "{CAT_1}: a topic stands under its id");
             assert!(topic.partitions > 0, "{CAT_1}: {name} has partitions");
+            assert!(
+                (0..=topic.partitions).contains(&topic.made),
+                "{CAT_1}: {name} has no more folders than partitions"
+            );
             partitions += u64::from(topic.partitions.unsigned_abs());
         }
         assert_eq!(

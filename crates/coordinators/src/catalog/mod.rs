@@ -3,7 +3,8 @@
 //! Why it exists: create, delete, alter and expand must answer once durable, and a crash at any step must leave the
 //! old or the new state.
 //! Owns: the ledger behind `__fanlog_catalog`.   Never: folders and files (the broker makes a new topic's folders after
-//! its record is durable, makes those it finds missing at the start, and removes those of topics that are gone), clocks,
+//! its record is durable, notes that here, makes at the start those that were not noted, and removes those of topics that
+//! are gone), clocks,
 //! randomness (the broker draws topic ids), protocol error codes.
 //! In -> out: a decision function per request: ledger and request -> [`Decision`]; [`apply`]: record -> ledger.
 //! The catalog waits for nothing, so it has no waiting part and no deadlines.
@@ -18,6 +19,7 @@ mod create_topics;
 mod delete_topics;
 mod internal_topic;
 mod ledger;
+mod made;
 mod producer_ids;
 mod record;
 
@@ -31,6 +33,7 @@ pub use create_topics::{CreateTopicError, CreatedTopic, NewTopic, create_topics}
 pub use delete_topics::{DeleteTopicError, DeletedTopic, TopicRef, delete_topics};
 pub use internal_topic::{InternalTopic, ensure_internal_topic};
 pub use ledger::{CatalogView, Ledger, apply};
+pub use made::note_made;
 pub use producer_ids::{
     PRODUCER_ID_BLOCK_LENGTH, ProducerIdBlock, ProducerIdsExhausted, allocate_producer_ids,
 };

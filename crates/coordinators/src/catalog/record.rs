@@ -9,7 +9,7 @@
 //! ```text
 //! key    kind u8 | TOPIC: topic id, 16 bytes | BROKER_SETTINGS: broker id i32, -1 for all | PRODUCER_IDS: nothing
 //! value  version u16, 1, then by kind; no value (a tombstone) deletes the topic or the broker's settings
-//!   TOPIC            name text | partitions i32 | flags u8, bit 0: internal | overrides map
+//!   TOPIC            name text | partitions i32 | made i32 | flags u8, bit 0: internal | overrides map
 //!   BROKER_SETTINGS  overrides map
 //!   PRODUCER_IDS     next i64, the first id never handed out
 //! text   length u16 | UTF-8 bytes
@@ -39,6 +39,8 @@ pub struct Topic {
     pub id: TopicId,
     /// How many partitions it has, numbered from 0; never falls.
     pub partitions: i32,
+    /// How many of them, from 0 on, are known to have their folders: such a folder that is missing was lost.
+    pub made: i32,
     /// The settings given for this topic, by name, in canonical form.
     pub overrides: Overrides,
     /// Whether it is ours: clients may read it, and may not produce to it, alter or delete it.
@@ -140,6 +142,7 @@ impl Record {
             Self::Topic(topic) => {
                 put_text(&mut out, topic.name.as_str());
                 out.extend_from_slice(&topic.partitions.to_be_bytes());
+                out.extend_from_slice(&topic.made.to_be_bytes());
                 out.push(if topic.is_internal { FLAG_INTERNAL } else { 0 });
                 put_map(&mut out, &topic.overrides);
             }
@@ -190,6 +193,10 @@ fn decode_topic(id: TopicId, value: &[u8]) -> Result<Record, CatalogRecordError>
     if partitions < 1 {
         return Err(illegal("partition count", partitions));
     }
+    let made = value.i32("count of made partitions")?;
+    if !(0..=partitions).contains(&made) {
+        return Err(illegal("count of made partitions", made));
+    }
     let flags = value.u8("flags")?;
     if flags & !FLAG_INTERNAL != 0 {
         return Err(illegal("flags", flags));
@@ -200,6 +207,7 @@ fn decode_topic(id: TopicId, value: &[u8]) -> Result<Record, CatalogRecordError>
         name,
         id,
         partitions,
+        made,
         overrides,
         is_internal: flags & FLAG_INTERNAL != 0,
     }))

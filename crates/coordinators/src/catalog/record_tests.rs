@@ -11,17 +11,20 @@ fn topic() -> impl Strategy<Value = Topic> {
     (
         name,
         any::<[u8; 16]>(),
-        1..=i32::MAX,
+        (1..=i32::MAX).prop_flat_map(|count| (Just(count), 0..=count)),
         overrides(),
         any::<bool>(),
     )
-        .prop_map(|(name, id, partitions, overrides, is_internal)| Topic {
-            name: TopicName::new(&name).expect("a legal name"),
-            id: TopicId(Uuid::from_bytes(id)),
-            partitions,
-            overrides,
-            is_internal,
-        })
+        .prop_map(
+            |(name, id, (partitions, made), overrides, is_internal)| Topic {
+                name: TopicName::new(&name).expect("a legal name"),
+                id: TopicId(Uuid::from_bytes(id)),
+                partitions,
+                made,
+                overrides,
+                is_internal,
+            },
+        )
 }
 
 pub(in super::super) fn record() -> impl Strategy<Value = Record> {
@@ -80,12 +83,13 @@ fn the_layout_is_the_one_drawn() {
         name: TopicName::new("orders").unwrap(),
         id: TopicId(Uuid::from_u128(7)),
         partitions: 3,
+        made: 2,
         overrides: [("retention.ms".to_owned(), "1000".to_owned())].into(),
         is_internal: true,
     });
     let key = b"\x01\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\x07";
     assert_eq!(topic.encode_key(), key);
-    let value = b"\0\x01\0\x06orders\0\0\0\x03\x01\0\0\0\x01\0\x0cretention.ms\0\x041000";
+    let value = b"\0\x01\0\x06orders\0\0\0\x03\0\0\0\x02\x01\0\0\0\x01\0\x0cretention.ms\0\x041000";
     assert_eq!(topic.encode_value().as_deref(), Some(value.as_slice()));
     let ids = Record::ProducerIds { next: 1000 };
     assert_eq!(ids.encode_key(), [3]);
@@ -121,23 +125,28 @@ fn what_this_version_does_not_know_is_refused_by_name() {
     );
     check(
         topic,
-        Some(b"\0\x01\0\x01a\0\0\0\0\0\0\0\0\0"),
+        Some(b"\0\x01\0\x01a\0\0\0\0\0\0\0\0\0\0\0\0\0"),
         "catalog record has an illegal partition count: 0",
     );
     check(
         topic,
-        Some(b"\0\x01\0\x01a\0\0\0\x01\x02\0\0\0\0"),
+        Some(b"\0\x01\0\x01a\0\0\0\x01\0\0\0\x02\0\0\0\0\0"),
+        "catalog record has an illegal count of made partitions: 2",
+    );
+    check(
+        topic,
+        Some(b"\0\x01\0\x01a\0\0\0\x01\0\0\0\0\x02\0\0\0\0"),
         "catalog record has an illegal flags: 2",
     );
     check(
         topic,
-        Some(b"\0\x01\0\x01/\0\0\0\x01\0\0\0\0\0"),
+        Some(b"\0\x01\0\x01/\0\0\0\x01\0\0\0\0\0\0\0\0\0"),
         "catalog record has an illegal topic name",
     );
     // A count of 4 billion is found short at its first entry and makes room for none.
     check(
         topic,
-        Some(b"\0\x01\0\x01a\0\0\0\x01\0\xff\xff\xff\xff"),
+        Some(b"\0\x01\0\x01a\0\0\0\x01\0\0\0\0\0\xff\xff\xff\xff"),
         "catalog record ends early: 2 bytes wanted for setting name",
     );
     check(
