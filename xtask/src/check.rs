@@ -5,7 +5,7 @@ use std::process::Command;
 use crate::shell::{self, Usage, step};
 use crate::tally::Tally;
 
-const CARGO_DENY_VERSION: &str = "0.18.9";
+const CARGO_DENY_VERSION: &str = "0.20.2";
 
 /// Runs the command.
 pub(crate) fn run(args: &[String]) -> anyhow::Result<()> {
