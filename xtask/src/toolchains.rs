@@ -23,9 +23,7 @@ pub(crate) fn python() -> anyhow::Result<PathBuf> {
     let python = venv.join("bin/python");
     once("Python clients (venv, pip)", &venv, &[&pins], || {
         need("python3", &["python3", "python3-venv"])?;
-        let _ = std::fs::remove_dir_all(&venv);
-        shell::run(shell::command("python3").args(["-m", "venv"]).arg(&venv))
-            .context("python3 cannot make a venv: on Debian, `apt-get install python3-venv`")?;
+        make_venv(&venv)?;
         shell::run(
             shell::command(&python)
                 .args(["-m", "pip", "install", "--quiet", "--requirement"])
@@ -33,6 +31,17 @@ pub(crate) fn python() -> anyhow::Result<PathBuf> {
         )
     })?;
     Ok(python)
+}
+
+/// Debian's Python comes without what makes a venv; as root it is installed, otherwise the error says how.
+fn make_venv(venv: &Path) -> anyhow::Result<()> {
+    let make = || {
+        let _ = std::fs::remove_dir_all(venv);
+        shell::run(shell::command("python3").args(["-m", "venv"]).arg(venv))
+    };
+    make()
+        .or_else(|_| apt_install(&["python3-venv"]).and_then(|()| make()))
+        .context("python3 cannot make a venv: on Debian, `apt-get install python3-venv`")
 }
 
 /// The class path of the Java client program.
@@ -114,24 +123,27 @@ fn need(program: &str, packages: &[&str]) -> anyhow::Result<PathBuf> {
     if let Some(path) = shell::find_program(program) {
         return Ok(path);
     }
-    let is_root = rustix::process::getuid().is_root();
+    apt_install(packages).with_context(|| format!("{program} is missing"))?;
+    shell::find_program(program)
+        .with_context(|| format!("{} brought no {program}", packages.join(" ")))
+}
+
+/// Installs Debian packages, where that is possible.
+fn apt_install(packages: &[&str]) -> anyhow::Result<()> {
     let way_out = format!("apt-get install {}", packages.join(" "));
+    let is_root = rustix::process::getuid().is_root();
     if !is_root || shell::find_program("apt-get").is_none() {
-        bail!(
-            "{program} is missing: `{way_out}` (or your system's equivalent), then run this again"
-        );
+        bail!("`{way_out}` as root (or your system's equivalent), then run this again");
     }
     step(&way_out, || {
-        let mut update = shell::command("apt-get");
-        shell::run(update.args(["update", "-qq"]))?;
+        shell::run(shell::command("apt-get").args(["update", "-qq"]))?;
         let mut install = shell::command("apt-get");
         install
             .args(["install", "-qq", "-y", "--no-install-recommends"])
             .args(packages)
             .env("DEBIAN_FRONTEND", "noninteractive");
         shell::run(&mut install)
-    })?;
-    shell::find_program(program).with_context(|| format!("{way_out} brought no {program}"))
+    })
 }
 
 fn maven(project: &Path, out: &Path, goals: &[&str]) -> anyhow::Result<()> {

@@ -48,6 +48,7 @@ pub(crate) struct Broker {
     bootstrap: String,
     http: String,
     process: Option<Child>,
+    started_in: Duration,
 }
 
 impl Broker {
@@ -61,6 +62,7 @@ impl Broker {
                 bootstrap: bootstrap.clone(),
                 http: String::new(),
                 process: None,
+                started_in: Duration::ZERO,
             });
         }
         let _ = std::fs::remove_dir_all(dir);
@@ -72,12 +74,18 @@ impl Broker {
             bootstrap: format!("127.0.0.1:{kafka}"),
             http: format!("127.0.0.1:{http}"),
             process: None,
+            started_in: Duration::ZERO,
         };
         if let Kind::Kafka(class_path) = kind {
             broker.format_kafka(class_path)?;
         }
-        broker.launch()?;
+        broker.started_in = broker.launch()?;
         Ok(broker)
+    }
+
+    /// How long it took from the start of the process to the first connection, with an empty data directory.
+    pub(crate) fn started_in(&self) -> Duration {
+        self.started_in
     }
 
     /// Where clients connect.

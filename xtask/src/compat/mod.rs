@@ -15,6 +15,7 @@ mod scenario;
 
 pub(crate) use self::own::OwnBroker;
 use std::path::PathBuf;
+use std::time::Duration;
 
 use anyhow::Context;
 
@@ -39,6 +40,9 @@ usage: cargo xtask compat [--quick] [--release] [--only NAME[,NAME...]] [--again
 
 /// Checks beside the clients' scenario, by their names on the command line.
 const OTHERS: &[&str] = &["raw", "commit-race", "dump-log"];
+
+/// A broker that takes longer to start breaks a promise.
+const START_LIMIT: Duration = Duration::from_secs(1);
 
 #[derive(Debug, Default)]
 struct Options {
@@ -148,6 +152,7 @@ fn suites(options: &Options, tally: &mut Tally) -> anyhow::Result<Results> {
         tally,
     };
     let failed_before = session.tally.failed();
+    session.start_time();
     session.clients()?;
     session.scripts()?;
     session.broker.stop(End::Terminate)?;
@@ -171,6 +176,19 @@ struct Session<'a> {
 }
 
 impl Session<'_> {
+    /// What README promises about the first command.
+    fn start_time(&mut self) {
+        if self.broker.is_fanlog() {
+            let took = self.broker.started_in();
+            let outcome = format!("the first connection after {} ms", took.as_millis());
+            self.results.add_other("start", &outcome);
+            let is_quick = took < START_LIMIT;
+            let verdict = is_quick.then_some(()).context(outcome);
+            self.tally
+                .record("the broker is up in under a second", verdict);
+        }
+    }
+
     fn clients(&mut self) -> anyhow::Result<()> {
         for name in client::NAMES.iter().filter(|name| self.options.wants(name)) {
             let outcome = step(&format!("client {name}"), || {
