@@ -52,6 +52,10 @@ pub trait Disk: fmt::Debug + Send + Sync + 'static {
     fn exists(&self, path: &Path) -> io::Result<bool>;
     /// Opens a file.
     fn open(&self, path: &Path, mode: OpenMode) -> io::Result<Arc<dyn DiskFile>>;
+    /// Whether one more file may be opened and stay open. Those who open it for a moment need not ask.
+    fn may_keep_another_file(&self) -> bool {
+        true
+    }
     /// Makes the names in a directory durable (not those in the directories below it).
     fn sync_dir(&self, path: &Path) -> io::Result<()>;
     /// How many bytes can still be written.

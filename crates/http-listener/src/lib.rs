@@ -5,23 +5,30 @@
 //! In -> out: GET -> text.
 //! Read next: `health.rs`.
 
+mod bounded;
 mod health;
 
+use crate::bounded::BoundedListener;
 use axum::Router;
 use axum::extract::State;
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use fanlog_broker::Broker;
+use std::future::IntoFuture;
 use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
+use std::time::Duration;
 use thiserror::Error;
 use tokio::net::TcpListener;
 use tokio::sync::watch;
 
 /// What `/metrics` answers: the OpenMetrics text format, which Prometheus reads.
 const METRICS_TYPE: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
+
+/// How long requests under way may take when the broker shuts down.
+const DRAIN_MAX: Duration = Duration::from_secs(1);
 
 /// Why the HTTP port could not be opened.
 #[derive(Debug, Error)]
@@ -71,17 +78,25 @@ impl HttpListener {
         self.socket.local_addr()
     }
 
-    /// Serves until `shutdown` turns true.
+    /// Serves until `shutdown` turns true; requests that do not end soon after that are cut.
     ///
     /// # Errors
     /// The socket failed.
     pub async fn serve(self, mut shutdown: watch::Receiver<bool>) -> io::Result<()> {
+        let mut cutting = shutdown.clone();
         let stop = async move {
-            let _ = shutdown.wait_for(|stop| *stop).await;
+            let _ = shutdown.wait_for(|stop| *stop).await.map(|_| ());
         };
-        axum::serve(self.socket, router(self.broker))
-            .with_graceful_shutdown(stop)
-            .await
+        let cut = async move {
+            let _ = cutting.wait_for(|stop| *stop).await.map(|_| ());
+            tokio::time::sleep(DRAIN_MAX).await;
+        };
+        let serving = axum::serve(BoundedListener::new(self.socket), router(self.broker))
+            .with_graceful_shutdown(stop);
+        tokio::select! {
+            served = serving.into_future() => served,
+            () = cut => Ok(()),
+        }
     }
 }
 

@@ -95,3 +95,19 @@ async fn it_stops_when_told_and_a_taken_port_is_named() {
     served.stop.send_replace(true);
     served.serving.await.unwrap().unwrap();
 }
+
+/// Half a request from each of many connections neither takes every place for good nor keeps the broker from stopping.
+#[tokio::test(flavor = "multi_thread")]
+async fn half_a_request_does_not_hold_up_the_stop() {
+    let served = serve().await;
+    let mut halves = Vec::new();
+    for _ in 0..20 {
+        let mut socket = TcpStream::connect(served.address).await.unwrap();
+        socket.write_all(b"GET /met").await.unwrap();
+        halves.push(socket);
+    }
+    assert_eq!(get(served.address, "/health/live").await.0, 200);
+    served.stop.send_replace(true);
+    let stopped = tokio::time::timeout(std::time::Duration::from_secs(20), served.serving);
+    stopped.await.expect("it stops").unwrap().unwrap();
+}

@@ -15,6 +15,7 @@ use thiserror::Error;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 use tokio::task::JoinSet;
+use tokio::time::Instant;
 use tracing::{debug, warn};
 
 /// This listener's name in metrics.
@@ -23,6 +24,8 @@ const LISTENER: &str = "kafka";
 const UNPACKING_MAX: usize = 4;
 /// How long to wait after a failed accept (out of file descriptors) before the next.
 const ACCEPT_RETRY: Duration = Duration::from_millis(100);
+/// How long the same warning is not repeated.
+const WARN_AGAIN_AFTER: Duration = Duration::from_secs(10);
 /// How long connections may take to answer what is under way when the broker shuts down.
 const DRAIN_MAX: Duration = Duration::from_secs(5);
 
@@ -49,6 +52,23 @@ pub struct KafkaListener {
     socket: TcpListener,
     context: Arc<ListenerContext>,
     slots: Arc<Semaphore>,
+    refusals: Seldom,
+    failures: Seldom,
+}
+
+/// Keeps a flood of connections from filling the disk with warnings.
+#[derive(Default)]
+struct Seldom(Mutex<Option<Instant>>);
+
+impl Seldom {
+    fn may_be_told(&self) -> bool {
+        let mut told_at = self.0.lock();
+        let may = told_at.is_none_or(|at| at.elapsed() >= WARN_AGAIN_AFTER);
+        if may {
+            *told_at = Some(Instant::now());
+        }
+        may
+    }
 }
 
 impl KafkaListener {
@@ -78,6 +98,8 @@ impl KafkaListener {
             socket,
             context: Arc::new(context),
             slots,
+            refusals: Seldom::default(),
+            failures: Seldom::default(),
         })
     }
 
@@ -98,7 +120,9 @@ impl KafkaListener {
                 accepted = self.socket.accept() => match accepted {
                     Ok((socket, peer)) => self.admit(socket, peer, &mut connections, &shutdown),
                     Err(error) => {
-                        warn!("accepting a connection failed: {error}; retrying");
+                        if self.failures.may_be_told() {
+                            warn!("accepting connections fails: {error}; retrying");
+                        }
                         tokio::time::sleep(ACCEPT_RETRY).await;
                     }
                 },
@@ -124,10 +148,12 @@ impl KafkaListener {
         shutdown: &watch::Receiver<bool>,
     ) {
         let Ok(slot) = Arc::clone(&self.slots).try_acquire_owned() else {
-            warn!(
-                "refused a connection from {peer}: {} are open already (max.connections)",
-                self.context.config.connections_max
-            );
+            if self.refusals.may_be_told() {
+                warn!(
+                    "refused a connection from {peer}: {} are open already (max.connections, or the limit of open files)",
+                    self.context.config.connections_max
+                );
+            }
             self.context
                 .broker
                 .metrics()

@@ -19,11 +19,11 @@ use crate::sync_threads::SyncQueue;
 use crate::waiters::{AckWaiters, FetchWatchers};
 use fanlog_environment::Clock;
 use fanlog_model::{LeaderEpoch, Offset, PartitionIndex, TopicId, TopicName, TopicPartition};
-use fanlog_storage::{AppendOrigin, CheckedBatches, Log, LogConfig};
+use fanlog_storage::{AppendOrigin, Appended, CheckedBatches, Log, LogConfig};
 use parking_lot::{Mutex, MutexGuard};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 use sync::Dirt;
 
 /// One partition of a topic.
@@ -33,6 +33,8 @@ pub struct Partition {
     slot: Mutex<Slot>,
     /// The high watermark, which is the durable offset: a copy that is read without the lock.
     watermark: AtomicI64,
+    /// Whether the last append failed at the disk.
+    is_disk_refusing: AtomicBool,
     acks: AckWaiters,
     watchers: FetchWatchers,
     dirt: Dirt,
@@ -115,6 +117,7 @@ impl Partition {
             place,
             slot: Mutex::new(slot),
             watermark: AtomicI64::new(durable.0),
+            is_disk_refusing: AtomicBool::new(false),
             acks: AckWaiters::new(durable),
             watchers: FetchWatchers::default(),
             dirt: Dirt::clean(),
@@ -223,15 +226,34 @@ impl Partition {
         let config = self.with_log(|log| log.config().clone())?;
         let checked =
             CheckedBatches::check(&config, batches, origin, now).map_err(AppendError::Refused)?;
-        let appended = self
-            .change(|log| log.append_checked(checked, self.leader_epoch()))?
-            .map_err(AppendError::Refused)?;
+        let appended = self.change(|log| log.append_checked(checked, self.leader_epoch()))?;
+        self.tell_of_disk(&appended);
+        let appended = appended.map_err(AppendError::Refused)?;
         if !appended.is_duplicate {
             self.mark_dirty();
             let records = appended.record_count.max(0).unsigned_abs();
             self.shared.metrics.count_append(appended.bytes, records);
         }
         Ok(AppendReceipt::new(self.clone(), appended, appended_at))
+    }
+
+    /// A disk that takes nothing, as when it is full, is worth one line when it begins and one when it ends.
+    fn tell_of_disk(&self, appended: &Result<Appended, fanlog_storage::AppendError>) {
+        match appended {
+            Ok(_) if self.is_disk_refusing.load(Ordering::Relaxed) => {
+                self.is_disk_refusing.store(false, Ordering::Relaxed);
+                tracing::info!(partition = %self.folder(), "the disk takes records again");
+            }
+            Err(error @ fanlog_storage::AppendError::Io { .. })
+                if !self.is_disk_refusing.swap(true, Ordering::Relaxed) =>
+            {
+                tracing::warn!(
+                    partition = %self.folder(), %error,
+                    "the disk takes no records; producers are told to try again"
+                );
+            }
+            _ => {}
+        }
     }
 
     /// Looks at the log under its lock.

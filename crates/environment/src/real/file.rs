@@ -6,6 +6,8 @@ use rustix::io::Errno;
 use std::fs::File;
 use std::io::{self, IoSlice};
 use std::os::unix::fs::FileExt;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// The most buffers that one pwritev takes on Linux.
 const VECTORED_BUFFERS_MAX: usize = 1024;
@@ -13,11 +15,50 @@ const VECTORED_BUFFERS_MAX: usize = 1024;
 #[derive(Debug)]
 pub(super) struct RealFile {
     file: File,
+    _place: FilePlace,
+}
+
+/// Files open at once, and how many may be.
+#[derive(Debug)]
+pub(super) struct OpenFiles {
+    pub(super) count: AtomicUsize,
+    pub(super) max: usize,
+}
+
+/// One of the files that may be open; free again when dropped.
+#[derive(Debug)]
+pub(super) struct FilePlace(Arc<OpenFiles>);
+
+impl OpenFiles {
+    pub(super) fn new(max: usize) -> Arc<Self> {
+        Arc::new(Self {
+            count: AtomicUsize::new(0),
+            max,
+        })
+    }
+
+    /// A place for one more file, refused in the system's own words.
+    pub(super) fn take(self: &Arc<Self>) -> io::Result<FilePlace> {
+        let place = FilePlace(Arc::clone(self));
+        if self.count.fetch_add(1, Ordering::Relaxed) >= self.max {
+            return Err(Errno::MFILE.into());
+        }
+        Ok(place)
+    }
+}
+
+impl Drop for FilePlace {
+    fn drop(&mut self) {
+        self.0.count.fetch_sub(1, Ordering::Relaxed);
+    }
 }
 
 impl RealFile {
-    pub(super) fn new(file: File) -> Self {
-        Self { file }
+    pub(super) fn new(file: File, place: FilePlace) -> Self {
+        Self {
+            file,
+            _place: place,
+        }
     }
 }
 

@@ -12,12 +12,13 @@ pub use data_dir::{DataDirError, LOCK_FILE};
 
 use crate::{DirEntry, Disk, DiskFile, OpenMode};
 use data_dir::Lock;
-use file::RealFile;
+use file::{OpenFiles, RealFile};
 use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io;
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 /// Readable by the owner and, for backups and inspection, by the group; the umask may take more away.
 const FILE_PERMISSIONS: u32 = 0o640;
@@ -27,6 +28,7 @@ const DIR_PERMISSIONS: u32 = 0o750;
 #[derive(Debug)]
 pub struct RealDisk {
     root: PathBuf,
+    files: Arc<OpenFiles>,
     _lock: Lock,
 }
 
@@ -39,6 +41,7 @@ impl RealDisk {
         data_dir::create(dir)?;
         Ok(Self {
             root: dir.to_owned(),
+            files: OpenFiles::new(usize::MAX),
             _lock: Lock::take(dir)?,
         })
     }
@@ -52,6 +55,13 @@ impl RealDisk {
         data_dir::create(dir)?;
         data_dir::check_ours(dir, identity_file)?;
         Self::open(dir)
+    }
+
+    /// At most `max` files are open at once from now on: the rest of what the process may open is for others.
+    #[must_use]
+    pub fn with_files_max(mut self, max: usize) -> Self {
+        self.files = OpenFiles::new(max);
+        self
     }
 
     /// The data directory, for messages.
@@ -111,6 +121,7 @@ impl Disk for RealDisk {
     }
 
     fn open(&self, path: &Path, mode: OpenMode) -> io::Result<Arc<dyn DiskFile>> {
+        let place = self.files.take()?;
         let file = OpenOptions::new()
             .read(true)
             .write(mode != OpenMode::Read)
@@ -118,7 +129,13 @@ impl Disk for RealDisk {
             .create(mode == OpenMode::CreateOrOpen)
             .mode(FILE_PERMISSIONS)
             .open(self.locate(path)?)?;
-        Ok(Arc::new(RealFile::new(file)))
+        Ok(Arc::new(RealFile::new(file, place)))
+    }
+
+    fn may_keep_another_file(&self) -> bool {
+        // A quarter is for files that are open for a moment: indexes, older segments, the next segment.
+        let max = self.files.max;
+        self.files.count.load(Ordering::Relaxed) < max - max / 4
     }
 
     fn sync_dir(&self, path: &Path) -> io::Result<()> {

@@ -141,3 +141,19 @@ fn a_file_replaced_atomically_leaves_no_temporary_behind() {
     }
     assert!(!disk.exists(Path::new("checkpoint.tmp")).unwrap());
 }
+
+#[test]
+fn files_beyond_the_share_are_refused_until_others_are_closed() {
+    let folder = tempfile::tempdir().unwrap();
+    let disk = RealDisk::open(folder.path()).unwrap().with_files_max(4);
+    let open = |name: &str| disk.open(Path::new(name), OpenMode::CreateOrOpen);
+    let mut held: Vec<_> = ["a", "b", "c"].map(|name| open(name).unwrap()).into();
+    // The last quarter is for files that are open for a moment.
+    assert!(!disk.may_keep_another_file());
+    held.push(open("d").unwrap());
+    assert_eq!(open("e").unwrap_err().raw_os_error(), Some(24));
+    assert!(!disk.exists(Path::new("e")).unwrap());
+    drop(held);
+    assert!(disk.may_keep_another_file());
+    open("e").unwrap();
+}

@@ -89,6 +89,18 @@ impl From<std::io::Error> for Failure {
     }
 }
 
+/// The error and its causes, without those that the words before them already give.
+fn whole_story(error: &anyhow::Error) -> String {
+    let mut story = error.to_string();
+    for cause in error.chain().skip(1).map(ToString::to_string) {
+        if !story.contains(&cause) {
+            story.push_str(": ");
+            story.push_str(&cause);
+        }
+    }
+    story
+}
+
 /// Reads the command line and runs the command.
 pub(crate) fn main() -> ExitCode {
     // A wrong flag ends here, with exit code 2.
@@ -98,7 +110,7 @@ pub(crate) fn main() -> ExitCode {
         Err(Failure::Failed(error)) => {
             let hint = error.downcast_ref().and_then(hint);
             let hint = hint.map(|hint| format!("; {hint}")).unwrap_or_default();
-            eprintln!("fanlog: {error:#}{hint}");
+            eprintln!("fanlog: {}{hint}", whole_story(&error));
             ExitCode::from(1)
         }
         Err(Failure::Usage(message)) => {

@@ -4,6 +4,7 @@
 //! Exit codes: 1 it could not start or stop cleanly; 2 a flag or setting is wrong. Nothing is harmed by either.
 
 use super::Failure;
+use crate::serve::open_files::OpenFiles;
 use crate::serve::start_up::{ServeArgs, StartUp};
 use anyhow::Context;
 use fanlog_broker::{Broker, BrokerConfig};
@@ -28,8 +29,8 @@ pub(super) async fn run(args: &ServeArgs) -> Result<(), Failure> {
         .with_env_filter(log_filter())
         .init();
     let start_up = StartUp::read(args)?;
-    raise_open_files();
-    Ok(serve(start_up).await?)
+    let files = OpenFiles::raise()?;
+    Ok(serve(start_up, files).await?)
 }
 
 /// `FANLOG_LOG` chooses what is logged, in the syntax of tracing's EnvFilter; by default `info`.
@@ -37,23 +38,7 @@ fn log_filter() -> EnvFilter {
     EnvFilter::try_from_env("FANLOG_LOG").unwrap_or_else(|_| EnvFilter::new("info"))
 }
 
-/// A log has several files open; the soft limit of a login shell is small, the hard one is what the operator allows.
-fn raise_open_files() {
-    use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
-    let limit = getrlimit(Resource::Nofile);
-    let raised = Rlimit {
-        current: limit.maximum,
-        maximum: limit.maximum,
-    };
-    if let Err(error) = setrlimit(Resource::Nofile, raised) {
-        tracing::warn!(
-            "the limit of open files stays at {:?}: {error}",
-            limit.current
-        );
-    }
-}
-
-async fn serve(start_up: StartUp) -> anyhow::Result<()> {
+async fn serve(start_up: StartUp, files: OpenFiles) -> anyhow::Result<()> {
     let clock = Arc::new(SystemClock::new());
     let began = clock.monotonic();
     let nothing = Overrides::new();
@@ -62,7 +47,8 @@ async fn serve(start_up: StartUp) -> anyhow::Result<()> {
         dynamic_default: &nothing,
         statics: &start_up.statics,
     });
-    let disk = RealDisk::open_identified(&start_up.data, fanlog_broker::IDENTITY_FILE)?;
+    let disk = RealDisk::open_identified(&start_up.data, fanlog_broker::IDENTITY_FILE)?
+        .with_files_max(files.logs);
     let environment = Environment {
         clock: clock.clone(),
         entropy: Arc::new(OsEntropy),
@@ -77,19 +63,20 @@ async fn serve(start_up: StartUp) -> anyhow::Result<()> {
     let broker = starting
         .await
         .context("starting stopped at an internal error")??;
-    let outcome = listen(&start_up, &settings, &broker, || clock.monotonic() - began).await;
+    let mut config = listener_config(&start_up, &settings);
+    config.connections_max = config.connections_max.min(files.connections);
+    let outcome = listen(&start_up, config, &broker, || clock.monotonic() - began).await;
     broker.shutdown().await;
     outcome
 }
 
 async fn listen(
     start_up: &StartUp,
-    settings: &BrokerSettings,
+    config: ListenerConfig,
     broker: &Arc<Broker>,
     elapsed: impl Fn() -> Duration,
 ) -> anyhow::Result<()> {
-    let kafka =
-        KafkaListener::bind(listener_config(start_up, settings), Arc::clone(broker)).await?;
+    let kafka = KafkaListener::bind(config, Arc::clone(broker)).await?;
     let web = match start_up.http {
         Some(address) => Some(HttpListener::bind(address, Arc::clone(broker)).await?),
         None => None,

@@ -2,6 +2,7 @@
 //!
 //! Blank lines and lines that begin with `#` are passed over; the last line that gives a name counts.
 
+use std::io::Read;
 use std::path::{Path, PathBuf};
 use thiserror::Error;
 
@@ -32,12 +33,15 @@ pub(crate) fn read(path: &Path) -> Result<Vec<(String, String)>, SettingsFileErr
         path: path.to_owned(),
         source,
     };
-    if std::fs::metadata(path).map_err(unreadable)?.len() > FILE_BYTES_MAX {
+    // Read no further than the limit: a device has no length to ask for, and no end.
+    let file = std::fs::File::open(path).map_err(unreadable)?;
+    let mut text = String::new();
+    let read = file.take(FILE_BYTES_MAX + 1).read_to_string(&mut text);
+    if read.map_err(unreadable)? as u64 > FILE_BYTES_MAX {
         return Err(SettingsFileError::TooLarge {
             path: path.to_owned(),
         });
     }
-    let text = std::fs::read_to_string(path).map_err(unreadable)?;
     parse(&text).map_err(|(line, text)| SettingsFileError::Line {
         path: path.to_owned(),
         line,
@@ -72,6 +76,12 @@ mod tests {
         let expected = [("num.partitions", "3"), ("log.dirs", "/a=b")];
         let expected = expected.map(|(n, v)| (n.to_owned(), v.to_owned()));
         assert_eq!(parse(text).unwrap(), expected);
+    }
+
+    #[test]
+    fn a_file_without_an_end_is_too_large() {
+        let error = read(Path::new("/dev/zero")).unwrap_err();
+        assert!(matches!(error, SettingsFileError::TooLarge { .. }));
     }
 
     #[test]
