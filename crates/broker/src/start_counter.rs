@@ -39,7 +39,13 @@ pub(crate) fn raise_start_counter(
     disk: &dyn Disk,
     is_new: bool,
 ) -> Result<LeaderEpoch, StartCounterError> {
-    let starts = match read_small_file(disk, Path::new(FILE))? {
+    let found = read_small_file(disk, Path::new(FILE)).map_err(|error| match error.kind() {
+        io::ErrorKind::InvalidData => StartCounterError::Unreadable {
+            reason: error.to_string(),
+        },
+        _ => error.into(),
+    });
+    let starts = match found? {
         Some(text) => parse(&text)?,
         None if is_new => 0,
         None => {

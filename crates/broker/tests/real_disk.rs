@@ -15,7 +15,10 @@ use std::path::Path;
 use std::sync::Arc;
 
 fn start(dir: &Path) -> Arc<Broker> {
-    let disk = RealDisk::open(dir).unwrap();
+    start_on(RealDisk::open(dir).unwrap(), dir)
+}
+
+fn start_on(disk: RealDisk, dir: &Path) -> Arc<Broker> {
     let config = BrokerConfig::new(BrokerId(1), dir.display().to_string());
     Broker::start(config, Environment::real(disk)).unwrap()
 }
@@ -66,4 +69,35 @@ async fn many_producers_are_acknowledged_and_their_records_are_there_after_a_res
     let stored = values(&broker, "t", 0).await;
     let expected: Vec<_> = seen.into_iter().map(|(_, value)| value).collect();
     assert_eq!(stored, expected);
+}
+
+/// Partitions that find no file to keep open are offline; those that did can still roll and be read.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn more_partitions_than_files_leave_the_others_room_to_work() {
+    let dir = tempfile::tempdir().unwrap();
+    let disk = RealDisk::open(dir.path()).unwrap().with_files_max(16);
+    let broker = start_on(disk, dir.path());
+    let created = broker.create_topics(vec![new_topic("t", 20)], false).await;
+    created.unwrap().remove(0).unwrap();
+    let mut online = 0;
+    for index in 0..20 {
+        let log = broker
+            .partition(&by_name("t"), PartitionIndex(index))
+            .unwrap();
+        if let Ok(receipt) = log.append(&mut batch(&["x"])) {
+            receipt.durable().await.unwrap();
+            online += 1;
+        }
+    }
+    // The catalog has one of the twelve that may stay open.
+    assert!((5..=11).contains(&online), "{online}");
+    broker.shutdown().await;
+    drop(broker);
+    // With files again, all serve.
+    let broker = start(dir.path());
+    for index in 0..20 {
+        let log = broker.partition(&by_name("t"), PartitionIndex(index));
+        log.unwrap().append(&mut batch(&["y"])).unwrap();
+    }
+    broker.shutdown().await;
 }

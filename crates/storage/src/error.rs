@@ -23,7 +23,10 @@ pub struct LogFailed {
 #[derive(Debug, Error)]
 pub enum OpenLogError {
     /// A log is there already.
-    #[error("log {} exists already", dir.display())]
+    #[error(
+        "folder {} has files already and no readable partition.metadata; restore that file, or move the folder away",
+        dir.display()
+    )]
     Exists {
         /// Its folder.
         dir: PathBuf,
