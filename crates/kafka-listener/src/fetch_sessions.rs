@@ -311,7 +311,7 @@ impl FetchSessions {
     fn open(&mut self, request: &SessionRequest) -> i32 {
         let is_too_much =
             self.cached_partitions() + request.partitions.len() > CACHED_PARTITIONS_MAX;
-        if request.partitions.is_empty() || is_too_much || !self.make_room(request.now) {
+        if is_too_much || !self.make_room(request.now) {
             return SESSION_NONE;
         }
         let mut id = (request.draw >> 1).max(1) as i32;

@@ -209,6 +209,7 @@ async fn a_client_that_must_name_its_software_is_held_to_it() {
     assert_eq!(error(response.error_code), ErrorCode::InvalidRequest);
     let elsewhere = ApiVersionsRequest {
         cluster_id: Some("another".into()),
+        node_id: NODE_ID,
         ..api_versions()
     };
     let response = client.call(&elsewhere, 5).await;

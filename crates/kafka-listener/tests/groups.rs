@@ -81,6 +81,8 @@ async fn a_member_joins_syncs_beats_and_leaves_in_every_version() {
             group_id: group.clone().into(),
             generation_id: 1,
             member_id: member.clone().into(),
+            protocol_type: Some("consumer".into()),
+            protocol_name: Some("range".into()),
             assignments: vec![SyncGroupRequestAssignment {
                 member_id: member.clone().into(),
                 assignment: (&b"all"[..]).into(),

@@ -3,8 +3,8 @@
 use super::alter_target::Target;
 use super::record::Record;
 use super::{ALTERED_BYTES_MAX, Decision, Ledger, Rules};
-use fanlog_model::TopicName;
 use fanlog_model::settings::{Overrides, SettingError};
+use fanlog_model::{InvalidTopicName, TopicName};
 use std::collections::BTreeSet;
 use thiserror::Error;
 
@@ -92,6 +92,9 @@ pub enum AlterConfigsError {
     /// There are no defaults for all topics but the broker's settings.
     #[error("there are no settings of all topics; change the broker's, such as log.retention.ms")]
     DefaultTopic,
+    /// No topic can have that name.
+    #[error(transparent)]
+    InvalidTopicName(#[from] InvalidTopicName),
     /// No topic of that name.
     #[error("topic '{name}' does not exist")]
     UnknownTopic {

@@ -5,12 +5,12 @@ use super::alter_configs::{
 };
 use super::record::{BrokerScope, Record, Topic};
 use super::{CatalogView, Rules};
-use fanlog_model::BrokerId;
 use fanlog_model::settings::{
     Overrides, Setting, SettingError, SettingType, broker_settings, check_broker_dynamic,
     check_size, check_topic, check_topic_setting, effective_broker_value, effective_topic_value,
     topic_settings,
 };
+use fanlog_model::{BrokerId, TopicName};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -159,6 +159,7 @@ fn find_topic(view: &CatalogView, name: &str) -> Result<Arc<Topic>, AlterConfigs
     if name.is_empty() {
         return Err(AlterConfigsError::DefaultTopic);
     }
+    TopicName::new(name)?;
     let topic = view
         .topic_named(name)
         .ok_or_else(|| AlterConfigsError::UnknownTopic {

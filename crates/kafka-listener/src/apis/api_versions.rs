@@ -27,6 +27,10 @@ pub(crate) async fn handle(
     if version >= SOFTWARE_NAME_SINCE && !names_itself {
         return refused(ErrorCode::InvalidRequest);
     }
+    // Both or neither: half an identity says nothing.
+    if request.cluster_id.is_some() != (request.node_id >= 0) {
+        return refused(ErrorCode::InvalidRequest);
+    }
     if !is_meant_for_us(context, &request) {
         return refused(ErrorCode::RebootstrapRequired);
     }

@@ -35,7 +35,15 @@ pub(crate) async fn handle(
         cursor.map_or("", |c| &c.topic_name),
         cursor.map_or(0, |c| c.partition_index),
     );
-    if from.1 < 0 {
+    // A cursor goes on with one of the topics that are asked for.
+    let is_stray = cursor.is_some_and(|cursor| {
+        !request.topics.is_empty()
+            && request
+                .topics
+                .iter()
+                .all(|topic| topic.name != cursor.topic_name)
+    });
+    if from.1 < 0 || is_stray {
         let topics = request
             .topics
             .iter()
@@ -96,7 +104,10 @@ impl Page {
         for (name, found) in wanted {
             let topic = match found {
                 Err(error) => {
-                    self.topics.push(missing(name, error));
+                    self.topics.push(DescribeTopicPartitionsResponseTopic {
+                        topic_authorized_operations: operations::TOPIC,
+                        ..missing(name, error)
+                    });
                     continue;
                 }
                 Ok(topic) => topic,

@@ -20,12 +20,9 @@ pub(crate) async fn handle(
     request: ElectLeadersRequest<'_>,
     _version: i16,
 ) -> ElectLeadersResponse<'static> {
-    if !matches!(request.election_type, ELECTION_PREFERRED | ELECTION_UNCLEAN) {
-        let error_code = ErrorCode::InvalidRequest.code();
-        return ElectLeadersResponse {
-            error_code,
-            ..Default::default()
-        };
+    let is_known = matches!(request.election_type, ELECTION_PREFERRED | ELECTION_UNCLEAN);
+    if !is_known {
+        return refused(&request);
     }
     let topics = context.broker().topics();
     let results = request.topic_partitions.iter().flatten().map(|topic| {
@@ -60,6 +57,27 @@ pub(crate) async fn handle(
         }
     });
     ElectLeadersResponse {
+        replica_election_results: results.collect(),
+        ..Default::default()
+    }
+}
+
+/// Said of the request and of each partition, as some clients look only there.
+fn refused(request: &ElectLeadersRequest<'_>) -> ElectLeadersResponse<'static> {
+    let error_code = ErrorCode::InvalidRequest.code();
+    let message = format!("there is no election type {}", request.election_type);
+    let result = |index: &i32| PartitionResult {
+        partition_id: *index,
+        error_code,
+        error_message: Some(Cow::Owned(message.clone())),
+    };
+    let topics = request.topic_partitions.iter().flatten();
+    let results = topics.map(|topic| ReplicaElectionResult {
+        topic: Cow::Owned(topic.topic.to_string()),
+        partition_result: topic.partitions.iter().map(result).collect(),
+    });
+    ElectLeadersResponse {
+        error_code,
         replica_election_results: results.collect(),
         ..Default::default()
     }

@@ -25,6 +25,8 @@ use fanlog_protocol::wire::RecordBytes;
 use std::borrow::Cow;
 use std::time::Duration;
 
+/// An answer may say who leads from this version on.
+const CURRENT_LEADER_SINCE: i16 = 12;
 /// Topics are named by their ids from this version on.
 const TOPIC_IDS_SINCE: i16 = 13;
 /// `isolation_level` of a consumer that sees committed transactions only.
@@ -38,7 +40,7 @@ pub(crate) async fn handle(
     version: i16,
 ) -> (FetchResponse<'static>, Option<FetchMemory>) {
     if request.replica_id.max(request.replica_state.replica_id) >= 0 {
-        return (refused(ErrorCode::ClusterAuthorizationFailed), None);
+        return (refused_replica(&request), None);
     }
     let session = session_request(context, &request, version >= TOPIC_IDS_SINCE);
     let plan = match context.listener.fetch_sessions.lock().begin(session) {
@@ -53,7 +55,7 @@ pub(crate) async fn handle(
         .retain_news(&plan, outcomes, summary);
     let response = FetchResponse {
         session_id: plan.session_id,
-        responses: by_topic(context, told, request.isolation_level == READ_COMMITTED),
+        responses: by_topic(context, told, &request, version),
         ..Default::default()
     };
     (response, Some(memory))
@@ -63,6 +65,24 @@ fn refused(error: ErrorCode) -> FetchResponse<'static> {
     FetchResponse {
         error_code: error.code(),
         ..Default::default()
+    }
+}
+
+/// Said of each partition too: before version 7 there is no error on top, and no error would mean no records.
+fn refused_replica(request: &FetchRequest<'_>) -> FetchResponse<'static> {
+    let error = ErrorCode::ClusterAuthorizationFailed;
+    let responses = request.topics.iter().map(|topic| FetchableTopicResponse {
+        topic: Cow::Owned(topic.topic.to_string()),
+        topic_id: topic.topic_id,
+        partitions: topic
+            .partitions
+            .iter()
+            .map(|wanted| partition_error(wanted.partition, error, LeaderIdAndEpoch::default()))
+            .collect(),
+    });
+    FetchResponse {
+        responses: responses.collect(),
+        ..refused(error)
     }
 }
 
@@ -232,7 +252,8 @@ fn summary(outcome: &Outcome) -> Found {
 fn by_topic(
     context: &ConnectionContext,
     told: Vec<(PartitionKey, Outcome)>,
-    is_read_committed: bool,
+    request: &FetchRequest<'_>,
+    version: i16,
 ) -> Vec<FetchableTopicResponse<'static>> {
     let mut topics: Vec<FetchableTopicResponse<'static>> = Vec::new();
     let mut last: Option<TopicKey> = None;
@@ -249,7 +270,13 @@ fn by_topic(
             });
             last = Some(key.topic.clone());
         }
-        let data = partition_data(context, key.partition, outcome, is_read_committed);
+        let data = match outcome {
+            Ok(records) => partition_data(key.partition, records, request.isolation_level),
+            Err(error) => {
+                let leader = current_leader(context, error, version);
+                partition_error(key.partition, error, leader)
+            }
+        };
         topics
             .last_mut()
             .expect("pushed above")
@@ -260,15 +287,10 @@ fn by_topic(
 }
 
 fn partition_data(
-    context: &ConnectionContext,
     partition_index: i32,
-    outcome: Outcome,
-    is_read_committed: bool,
+    records: FetchedRecords,
+    isolation_level: i8,
 ) -> PartitionData<'static> {
-    let records = match outcome {
-        Ok(records) => records,
-        Err(error) => return partition_error(context, partition_index, error),
-    };
     let aborted = |a: &fanlog_broker::AbortedTransaction| AbortedTransaction {
         producer_id: a.producer_id.0,
         first_offset: a.first_offset.0,
@@ -278,31 +300,35 @@ fn partition_data(
         high_watermark: records.high_watermark.0,
         last_stable_offset: records.last_stable_offset.0,
         log_start_offset: records.log_start_offset.0,
-        aborted_transactions: is_read_committed
+        aborted_transactions: (isolation_level == READ_COMMITTED)
             .then(|| records.aborted_transactions.iter().map(aborted).collect()),
         records: Some(RecordBytes::Shared(records.records)),
         ..Default::default()
     }
 }
 
+/// Who leads now, for a client that believes in an earlier epoch; older versions have no place for it.
+fn current_leader(context: &ConnectionContext, error: ErrorCode, version: i16) -> LeaderIdAndEpoch {
+    if error != ErrorCode::FencedLeaderEpoch || version < CURRENT_LEADER_SINCE {
+        return LeaderIdAndEpoch::default();
+    }
+    LeaderIdAndEpoch {
+        leader_id: context.broker().node_id().0,
+        leader_epoch: context.broker().leader_epoch().0,
+    }
+}
+
 fn partition_error(
-    context: &ConnectionContext,
     partition_index: i32,
     error: ErrorCode,
+    current_leader: LeaderIdAndEpoch,
 ) -> PartitionData<'static> {
-    let current_leader = match error {
-        ErrorCode::FencedLeaderEpoch => LeaderIdAndEpoch {
-            leader_id: context.broker().node_id().0,
-            leader_epoch: context.broker().leader_epoch().0,
-        },
-        _ => LeaderIdAndEpoch::default(),
-    };
     PartitionData {
         partition_index,
         error_code: error.code(),
         high_watermark: -1,
         current_leader,
-        aborted_transactions: None,
+        aborted_transactions: Some(Vec::new()),
         records: Some(RecordBytes::Shared(Vec::new())),
         ..Default::default()
     }

@@ -21,6 +21,9 @@ pub(crate) async fn handle(
     request: InitProducerIdRequest<'_>,
     _version: i16,
 ) -> InitProducerIdResponse {
+    if request.transactional_id.as_deref() == Some("") {
+        return refused(ErrorCode::InvalidRequest);
+    }
     if request.transactional_id.is_some() {
         return refused(ErrorCode::TransactionalIdAuthorizationFailed);
     }

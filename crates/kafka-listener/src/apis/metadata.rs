@@ -32,6 +32,9 @@ pub(crate) async fn handle(
     request: MetadataRequest<'_>,
     version: i16,
 ) -> MetadataResponse<'static> {
+    if let Some(refused) = refuse_ids_too_early(&request, version) {
+        return refused;
+    }
     let broker = context.broker();
     let (host, port) = context.advertised();
     let node_id = broker.node_id().0;
@@ -56,6 +59,32 @@ pub(crate) async fn handle(
         ),
         ..Default::default()
     }
+}
+
+/// Versions 10 and 11 have a place for ids, but take names only: the request as a whole is refused. Names are
+/// then empty where they were null, since these versions cannot carry a null name back.
+fn refuse_ids_too_early(
+    request: &MetadataRequest<'_>,
+    version: i16,
+) -> Option<MetadataResponse<'static>> {
+    let named = request.topics.as_deref().unwrap_or_default();
+    let is_illegal =
+        |topic: &MetadataRequestTopic<'_>| topic.name.is_none() || !topic.topic_id.is_nil();
+    if version >= TOPIC_IDS_SINCE || !named.iter().any(is_illegal) {
+        return None;
+    }
+    let answer = |topic: &MetadataRequestTopic<'_>| {
+        let name = topic.name.as_deref().unwrap_or_default();
+        missing(
+            ErrorCode::InvalidRequest,
+            Some(name),
+            TopicId(topic.topic_id),
+        )
+    };
+    Some(MetadataResponse {
+        topics: named.iter().map(answer).collect(),
+        ..Default::default()
+    })
 }
 
 fn all_topics(
@@ -85,17 +114,8 @@ async fn named_topics(
             continue;
         }
         let found = match name {
-            None if version < TOPIC_IDS_SINCE => Err(ErrorCode::InvalidRequest),
             // An id stands for the topic alone, and never creates one.
-            _ if !id.is_zero() => {
-                topics
-                    .by_id(id)
-                    .cloned()
-                    .ok_or(match version >= TOPIC_IDS_SINCE {
-                        true => ErrorCode::UnknownTopicId,
-                        false => ErrorCode::InvalidRequest,
-                    })
-            }
+            _ if !id.is_zero() => topics.by_id(id).cloned().ok_or(ErrorCode::UnknownTopicId),
             None => Err(ErrorCode::UnknownTopicId),
             Some(name) => by_name(context, &mut topics, name, may_create).await,
         };

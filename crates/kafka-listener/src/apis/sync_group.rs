@@ -9,16 +9,27 @@ use bytes::Bytes;
 use fanlog_coordinators::CallId;
 use fanlog_coordinators::group::{InstanceId, MemberId, Sync};
 use fanlog_model::GroupId;
+use fanlog_protocol::ErrorCode;
 use fanlog_protocol::messages::{RequestHeader, SyncGroupRequest, SyncGroupResponse};
 use std::borrow::Cow;
 use std::sync::Arc;
+
+/// The member says in what protocol it takes part from this version on.
+const PROTOCOL_IS_NAMED_SINCE: i16 = 5;
 
 pub(crate) async fn handle(
     context: &ConnectionContext,
     _header: &RequestHeader<'_>,
     request: SyncGroupRequest<'_>,
-    _version: i16,
+    version: i16,
 ) -> SyncGroupResponse<'static> {
+    let names_protocol = request.protocol_type.is_some() && request.protocol_name.is_some();
+    if version >= PROTOCOL_IS_NAMED_SINCE && !names_protocol {
+        return SyncGroupResponse {
+            error_code: ErrorCode::InconsistentGroupProtocol.code(),
+            ..Default::default()
+        };
+    }
     let assignments = request.assignments.iter();
     let sync = Sync {
         call: CallId(0),

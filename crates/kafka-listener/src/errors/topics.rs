@@ -77,7 +77,9 @@ fn of_alter_configs(error: &AlterConfigsError) -> ErrorCode {
         | AlterConfigsError::UnknownOperation { .. }
         | AlterConfigsError::RequestTooLarge => ErrorCode::InvalidRequest,
         AlterConfigsError::UnknownTopic { .. } => ErrorCode::UnknownTopicOrPartition,
-        AlterConfigsError::InternalTopic { .. } => ErrorCode::InvalidTopicException,
+        AlterConfigsError::InternalTopic { .. } | AlterConfigsError::InvalidTopicName(_) => {
+            ErrorCode::InvalidTopicException
+        }
         AlterConfigsError::NotAList { .. } => ErrorCode::InvalidConfig,
         AlterConfigsError::InvalidSetting(error) => of_altered_setting(error),
     }
