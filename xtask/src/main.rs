@@ -7,6 +7,7 @@
 mod check;
 mod codegen;
 mod compat;
+mod differ;
 mod documented;
 mod golden;
 mod shell;
@@ -44,6 +45,11 @@ const MENU: &[Command] = &[
         name: "golden",
         about: "writes crates/protocol/tests/golden by Kafka's own classes [--check: only says whether they have drifted apart]",
         run: golden::run,
+    },
+    Command {
+        name: "differ",
+        about: "the same requests against Fanlog and Kafka 4.4, field by field; writes compat/DIFFERENTIAL.md [--help]",
+        run: differ::run,
     },
     Command {
         name: "check",

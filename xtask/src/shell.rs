@@ -94,6 +94,17 @@ pub(crate) fn output(command: &mut Command) -> anyhow::Result<String> {
     Ok(stdout)
 }
 
+/// The commit of the work tree, marked where the tree differs from it beside `result`, and the date.
+pub(crate) fn commit_and_date(result: &str) -> anyhow::Result<(String, String)> {
+    let head = output(command("git").args(["rev-parse", "--short=12", "HEAD"]))?;
+    let others = format!(":!{result}");
+    let status = ["status", "--porcelain", "--untracked-files=no", "--", "."];
+    let changes = output(command("git").args(status).arg(&others))?;
+    let mark = if changes.is_empty() { "" } else { "+changes" };
+    let date = output(command("date").args(["-u", "+%Y-%m-%d %H:%M UTC"]))?;
+    Ok((format!("{}{mark}", head.trim()), date.trim().to_owned()))
+}
+
 /// The last lines of a text.
 pub(crate) fn tail(text: &str, lines: usize) -> String {
     let all: Vec<&str> = text.lines().collect();

@@ -47,6 +47,8 @@ pub(crate) struct Broker {
     dir: PathBuf,
     bootstrap: String,
     http: String,
+    /// Settings beside those that every broker under test has.
+    extra: &'static [&'static str],
     process: Option<Child>,
     started_in: Duration,
 }
@@ -54,6 +56,15 @@ pub(crate) struct Broker {
 impl Broker {
     /// Starts a broker with an empty data directory below `dir`, and waits until it accepts connections.
     pub(crate) fn start(kind: &Kind, dir: &Path) -> anyhow::Result<Broker> {
+        Self::start_with(kind, dir, &[])
+    }
+
+    /// Starts a broker like `start`, ours with more settings.
+    pub(crate) fn start_with(
+        kind: &Kind,
+        dir: &Path,
+        extra: &'static [&'static str],
+    ) -> anyhow::Result<Broker> {
         if let Kind::Running(bootstrap) = kind {
             wait_until_it_accepts(bootstrap, None)?;
             return Ok(Broker {
@@ -61,6 +72,7 @@ impl Broker {
                 dir: dir.to_path_buf(),
                 bootstrap: bootstrap.clone(),
                 http: String::new(),
+                extra,
                 process: None,
                 started_in: Duration::ZERO,
             });
@@ -73,6 +85,7 @@ impl Broker {
             dir: dir.to_path_buf(),
             bootstrap: format!("127.0.0.1:{kafka}"),
             http: format!("127.0.0.1:{http}"),
+            extra,
             process: None,
             started_in: Duration::ZERO,
         };
@@ -177,7 +190,7 @@ impl Broker {
             .arg("--data")
             .arg(self.data_dir())
             .args(["--kafka", &self.bootstrap, "--http", &self.http]);
-        for setting in SETTINGS {
+        for setting in SETTINGS.iter().chain(self.extra) {
             command.args(["--set", setting]);
         }
         command

@@ -12,14 +12,17 @@ mod observer;
 mod own;
 mod results;
 mod scenario;
+mod side_by_side;
 
+pub(crate) use self::broker::{End, Kind};
 pub(crate) use self::own::OwnBroker;
+pub(crate) use self::side_by_side::SideBySide;
 use std::path::PathBuf;
 use std::time::Duration;
 
 use anyhow::Context;
 
-use self::broker::{Broker, End, Kind};
+use self::broker::Broker;
 use self::client::Client;
 use self::observer::Observer;
 use self::results::Results;

@@ -1,0 +1,6 @@
+"""The differences that are meant, each with its reason."""
+
+from compare import Expected
+
+ALL = [
+]

@@ -1,0 +1,137 @@
+"""What may differ between two brokers that behave alike, by named rules. Everything else is compared as it is.
+
+Never: a rule that hides an error code, an offset, a count or the presence of a field.
+"""
+
+import uuid
+
+import batches
+
+MINUTES_10 = 600_000
+HOUR = 3_600_000
+
+EPOCHS = {"LeaderEpoch", "CommittedLeaderEpoch", "PartitionLeaderEpoch", "Epoch", "CurrentLeaderEpoch"}
+# Of one disk, whoever asks; they change by the second.
+SPACES = {"TotalBytes", "UsableBytes"}
+TEXTS = {"ErrorMessage", "BatchIndexErrorMessage"}
+TIMES = {
+    "Timestamp", "LogAppendTimeMs", "BaseTimestamp", "MaxTimestamp", "LastTimestamp", "LastFetchTimestamp",
+    "LastCaughtUpTimestamp",
+}
+NUMBERED = {
+    "MemberId": "member", "Leader": "member", "ProducerId": "producer", "SessionId": "fetch session",
+    "ReplicaDirectoryId": "directory", "LogDir": "folder",
+}
+# Arrays whose order means nothing (Kafka's comes out of a hash map), and what each is sorted by.
+UNORDERED = {
+    ("Metadata", "Topics"): "Name", ("Metadata", "Partitions"): "PartitionIndex", ("Metadata", "Brokers"): "NodeId",
+    ("DescribeConfigs", "Configs"): "Name", ("CreateTopics", "Configs"): "Name", ("CreateTopics", "Topics"): "Name",
+    ("DeleteTopics", "Responses"): "Name", ("CreatePartitions", "Results"): "Name",
+    ("DescribeLogDirs", "Topics"): "Name", ("DescribeLogDirs", "Partitions"): "PartitionIndex",
+    ("DescribeLogDirs", "Results"): "LogDir", ("ListGroups", "Groups"): "GroupId", ("JoinGroup", "Members"): "MemberId",
+    ("DescribeGroups", "Members"): "MemberId", ("DescribeGroups", "Groups"): "GroupId", ("OffsetFetch", "Topics"): "Name", ("OffsetFetch", "Partitions"): "PartitionIndex",
+    ("Fetch", "Responses"): "Topic", ("Fetch", "Partitions"): "PartitionIndex",
+    ("ListOffsets", "Topics"): "Name", ("ListOffsets", "Partitions"): "PartitionIndex",
+    ("Produce", "Responses"): "Name", ("Produce", "PartitionResponses"): "Index",
+    ("OffsetForLeaderEpoch", "Topics"): "Topic", ("OffsetForLeaderEpoch", "Partitions"): "Partition",
+    ("DeleteRecords", "Topics"): "Name", ("DeleteRecords", "Partitions"): "PartitionIndex",
+    ("OffsetCommit", "Topics"): "Name", ("OffsetDelete", "Topics"): "Name",
+    ("ElectLeaders", "ReplicaElectionResults"): "Topic", ("ElectLeaders", "PartitionResult"): "PartitionId",
+    ("DeleteGroups", "Results"): "GroupId", ("ApiVersions", "ApiKeys"): "ApiKey",
+    ("AlterConfigs", "Responses"): "ResourceName", ("IncrementalAlterConfigs", "Responses"): "ResourceName",
+    ("DescribeConfigs", "Results"): "ResourceName",
+}
+
+NAMES = [
+    ("throttle", "`ThrottleTimeMs` is left out"),
+    ("id", "topic ids, member ids, producer ids, fetch sessions, directories: by the order in which they first appear in a case; none (zero, -1, empty) stays"),
+    ("epoch", "leader epochs: by the order in which they first appear in a case; -1 stays"),
+    ("time", "records bear times of yesterday, compared to the millisecond; what the broker's clock put in is `now`"),
+    ("place", "ports, the cluster's id, the broker's data directory, the space on its disk"),
+    ("text", "error messages: whether there is one"),
+    ("order", "arrays that come out of a hash map in Kafka are sorted"),
+    ("run", "names of topics and groups without the mark of the run; in lists of everything, only those of the case"),
+    ("records", "record batches are taken apart into header fields and records"),
+]
+
+
+class Rules:
+    """The normalisation of one case against one broker."""
+
+    def __init__(self, side):
+        self.side = side
+        self.seen = {}
+
+    def normalise(self, api, value):
+        if not isinstance(value, dict):
+            return value
+        return self.struct(api, value)
+
+    def struct(self, api, values):
+        return {name: self.field(api, name, value) for name, value in values.items() if name != "ThrottleTimeMs"}
+
+    def field(self, api, name, value):
+        if isinstance(value, dict):
+            return self.struct(api, value)
+        if isinstance(value, list):
+            return self.array(api, name, value)
+        if isinstance(value, uuid.UUID):
+            return self.numbered("id", value) if value.int else "no id"
+        if isinstance(value, bytes):
+            return self.bytes(api, name, value)
+        if isinstance(value, str):
+            return self.text(name, value)
+        if name in EPOCHS and value >= 0:
+            return self.numbered("epoch", value)
+        if name in TIMES:
+            return self.time(value)
+        if name in NUMBERED and value > 0:
+            return self.numbered(NUMBERED[name], value)
+        if name in SPACES and value > 0:
+            return "space"
+        if name == "Port" and value > 0:
+            return "port"
+        return value
+
+    def array(self, api, name, values):
+        values = [each for each in values if not self.is_foreign(api, name, each)]
+        out = []
+        key = UNORDERED.get((api, name))
+        if key and all(isinstance(each, dict) for each in values):
+            # By the raw values, so that ids are numbered in one order on both sides.
+            values = sorted(values, key=lambda each: str(each.get(key, "")))
+        for each in values:
+            out.append(self.struct(api, each) if isinstance(each, dict) else self.field(api, name, each))
+        return out
+
+    def is_foreign(self, api, name, each):
+        """In answers about everything: what other cases made."""
+        if (api, name) in (("ListGroups", "Groups"), ("DescribeLogDirs", "Topics"), ("ElectLeaders", "ReplicaElectionResults")):
+            whole = each.get("GroupId") or each.get("Name") or each.get("Topic") or ""
+            return not whole.startswith(f"{self.side.slug}.")
+        return False
+
+    def text(self, name, value):
+        if name in TEXTS:
+            return "a text" if value else value
+        if name == "ClusterId":
+            return "the cluster's id"
+        if name in NUMBERED and value:
+            return self.numbered(NUMBERED[name], value)
+        return value.replace(f"-{self.side.run}", "").replace(f"{self.side.slug}.", "")
+
+    def time(self, value):
+        if abs(value - self.side.past) < 12 * HOUR:
+            return f"past{value - self.side.past:+}"
+        if abs(value - self.side.now_ms) < HOUR:
+            return "now"
+        return value
+
+    def bytes(self, api, name, value):
+        if name == "Records":
+            return [self.struct(api, each) for each in batches.read(value)]
+        return value.hex()
+
+    def numbered(self, kind, value):
+        known = self.seen.setdefault(kind, {})
+        return f"{kind} #{known.setdefault(value, len(known) + 1)}"
