@@ -41,6 +41,7 @@ mod small_files;
 mod start;
 mod start_counter;
 mod steady_clock;
+mod two_slots;
 
 mod metrics;
 
