@@ -11,6 +11,7 @@ mod differ;
 mod documented;
 mod golden;
 mod shell;
+mod suites;
 mod tally;
 mod test;
 mod toolchains;
@@ -50,6 +51,11 @@ const MENU: &[Command] = &[
         name: "differ",
         about: "the same requests against Fanlog and Kafka 4.4, field by field; writes compat/DIFFERENTIAL.md [--help]",
         run: differ::run,
+    },
+    Command {
+        name: "suites",
+        about: "test suites that others wrote, against the broker; writes compat/SUITES.md [--only kgo,... --help]",
+        run: suites::run,
     },
     Command {
         name: "check",

@@ -119,7 +119,7 @@ pub(crate) fn curl() -> anyhow::Result<PathBuf> {
 }
 
 /// Finds a program; as root on Debian it installs the packages that bring it, otherwise it says how.
-fn need(program: &str, packages: &[&str]) -> anyhow::Result<PathBuf> {
+pub(crate) fn need(program: &str, packages: &[&str]) -> anyhow::Result<PathBuf> {
     if let Some(path) = shell::find_program(program) {
         return Ok(path);
     }
@@ -160,7 +160,7 @@ fn maven(project: &Path, out: &Path, goals: &[&str]) -> anyhow::Result<()> {
 }
 
 /// Runs `make` unless it succeeded before with the same `sources`; the note of that lies beside `out`.
-fn once(
+pub(crate) fn once(
     what: &str,
     out: &Path,
     sources: &[&Path],

@@ -40,15 +40,37 @@ pub(crate) enum End {
     Terminate,
 }
 
+/// How a broker is set up; both kinds understand the same settings.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Setup {
+    /// Its number, which some suites take for granted.
+    pub(crate) node_id: u32,
+    /// `name=value` each.
+    pub(crate) settings: &'static [&'static str],
+    /// The same for Fanlog alone.
+    pub(crate) extra: &'static [&'static str],
+}
+
+/// Six partitions for topics that come into being by themselves (kcat), and no long wait for a group's first members.
+const SETUP: Setup = Setup {
+    node_id: 1,
+    settings: &[
+        "num.partitions=6",
+        "auto.create.topics.enable=true",
+        "group.initial.rebalance.delay.ms=500",
+    ],
+    extra: &[],
+};
+
 /// A broker that serves.
 #[derive(Debug)]
 pub(crate) struct Broker {
     kind: Kind,
+    setup: Setup,
     dir: PathBuf,
     bootstrap: String,
     http: String,
     /// Settings beside those that every broker under test has.
-    extra: &'static [&'static str],
     process: Option<Child>,
     started_in: Duration,
 }
@@ -56,7 +78,7 @@ pub(crate) struct Broker {
 impl Broker {
     /// Starts a broker with an empty data directory below `dir`, and waits until it accepts connections.
     pub(crate) fn start(kind: &Kind, dir: &Path) -> anyhow::Result<Broker> {
-        Self::start_with(kind, dir, &[])
+        Broker::start_as(SETUP, kind, dir)
     }
 
     /// Starts a broker like `start`, ours with more settings.
@@ -65,14 +87,19 @@ impl Broker {
         dir: &Path,
         extra: &'static [&'static str],
     ) -> anyhow::Result<Broker> {
+        Broker::start_as(Setup { extra, ..SETUP }, kind, dir)
+    }
+
+    /// Starts a broker like `start`, with another setup.
+    pub(crate) fn start_as(setup: Setup, kind: &Kind, dir: &Path) -> anyhow::Result<Broker> {
         if let Kind::Running(bootstrap) = kind {
             wait_until_it_accepts(bootstrap, None)?;
             return Ok(Broker {
                 kind: kind.clone(),
+                setup,
                 dir: dir.to_path_buf(),
                 bootstrap: bootstrap.clone(),
                 http: String::new(),
-                extra,
                 process: None,
                 started_in: Duration::ZERO,
             });
@@ -82,10 +109,10 @@ impl Broker {
         let [kafka, http] = free_ports()?;
         let mut broker = Broker {
             kind: kind.clone(),
+            setup,
             dir: dir.to_path_buf(),
             bootstrap: format!("127.0.0.1:{kafka}"),
             http: format!("127.0.0.1:{http}"),
-            extra,
             process: None,
             started_in: Duration::ZERO,
         };
@@ -189,8 +216,10 @@ impl Broker {
             .arg("serve")
             .arg("--data")
             .arg(self.data_dir())
-            .args(["--kafka", &self.bootstrap, "--http", &self.http]);
-        for setting in SETTINGS.iter().chain(self.extra) {
+            .args(["--kafka", &self.bootstrap, "--http", &self.http])
+            .args(["--advertise", &self.bootstrap])
+            .args(["--node-id", &self.setup.node_id.to_string()]);
+        for setting in self.setup.settings.iter().chain(self.setup.extra) {
             command.args(["--set", setting]);
         }
         command
@@ -216,8 +245,8 @@ impl Broker {
     fn format_kafka(&self, class_path: &str) -> anyhow::Result<()> {
         let [controller] = free_ports()?;
         let settings = format!(
-            "process.roles=broker,controller\nnode.id=1\n\
-             controller.quorum.voters=1@127.0.0.1:{controller}\n\
+            "process.roles=broker,controller\nnode.id={node_id}\n\
+             controller.quorum.voters={node_id}@127.0.0.1:{controller}\n\
              listeners=PLAINTEXT://{kafka},CONTROLLER://127.0.0.1:{controller}\n\
              advertised.listeners=PLAINTEXT://{kafka}\n\
              listener.security.protocol.map=PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT\n\
@@ -226,7 +255,8 @@ impl Broker {
              {settings}\n",
             kafka = self.bootstrap,
             data = self.data_dir().display(),
-            settings = SETTINGS.join("\n"),
+            node_id = self.setup.node_id,
+            settings = self.setup.settings.join("\n"),
         );
         std::fs::write(self.kafka_settings(), settings)?;
         std::fs::write(
@@ -250,13 +280,6 @@ impl Drop for Broker {
         }
     }
 }
-
-/// Six partitions for topics that come into being by themselves (kcat), and no long wait for a group's first members.
-const SETTINGS: [&str; 3] = [
-    "num.partitions=6",
-    "auto.create.topics.enable=true",
-    "group.initial.rebalance.delay.ms=500",
-];
 
 /// Sends a signal to a process that this program started.
 pub(crate) fn signal(process: &Child, signal: Signal) -> anyhow::Result<()> {

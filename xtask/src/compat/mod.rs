@@ -4,7 +4,7 @@
 //! In -> out: a broker, the client programs under `compat/` -> a verdict each, and `compat/RESULTS.md`.
 //! Read next: `scenario.rs`.
 
-mod broker;
+pub(crate) mod broker;
 mod client;
 mod dump_log;
 mod history;

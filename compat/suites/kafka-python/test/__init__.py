@@ -1,0 +1,1 @@
+"""Stand-in: the sdist leaves out what makes its tests a package."""

@@ -1,0 +1,179 @@
+//! `cargo xtask suites`: the test suites of Kafka clients, which their authors wrote for Kafka, against the broker.
+//!
+//! Why it exists: whoever writes a broker tests what came to mind; these tests came to others' minds.
+//! In -> out: pinned packages from public registries, our expectations -> outcomes, and `compat/SUITES.md`.
+//! Never: a suite's code in this repository; only stand-ins, pins and expectations are ours.
+//! Read next: `expectations.rs`.
+
+mod case;
+mod expectations;
+mod kafka_python;
+mod kgo;
+mod page;
+
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use crate::compat::broker::{Broker, Kind, Setup};
+use crate::compat::build_fanlog;
+use crate::shell::{self, Usage, step};
+use crate::toolchains;
+
+use self::case::{Case, Outcome};
+use self::expectations::Expectations;
+use self::page::Run;
+
+const HELP: &str = "\
+usage: cargo xtask suites [--only NAME[,NAME...]] [--release] [--against kafka]
+
+  --only      some of: kafka-python, kgo
+  --release   the broker in the release profile
+  --against   \"kafka\": Apache Kafka 4.4, to see what is the suites' own fault; writes no page";
+
+/// A suite as this command sees it.
+struct Suite {
+    /// Its name here, on the command line, and of its folder.
+    name: &'static str,
+    /// Where it comes from, with the pinned version.
+    source: &'static str,
+    /// The broker that it wants.
+    setup: Setup,
+    /// Fetches and builds it once.
+    prepare: fn() -> anyhow::Result<PathBuf>,
+    /// Runs it to the end.
+    run: fn(&Bench) -> anyhow::Result<Vec<Case>>,
+}
+
+const SUITES: &[Suite] = &[kafka_python::SUITE, kgo::SUITE];
+
+/// What a suite is given.
+struct Bench {
+    /// What `prepare` returned.
+    installed: PathBuf,
+    /// Where the broker listens.
+    bootstrap: String,
+    /// For logs; kept.
+    logs: PathBuf,
+    /// Says what to leave out.
+    expectations: Expectations,
+}
+
+/// The folder of a suite in this repository.
+fn ours(name: &str) -> PathBuf {
+    shell::repository().join("compat/suites").join(name)
+}
+
+/// Everything of the suites that is not ours.
+fn cache() -> PathBuf {
+    toolchains::cache().join("suites")
+}
+
+struct Options {
+    only: Vec<String>,
+    is_release: bool,
+    is_against_kafka: bool,
+}
+
+impl Options {
+    fn parse(args: &[String]) -> anyhow::Result<Options> {
+        let mut options = Options {
+            only: Vec::new(),
+            is_release: false,
+            is_against_kafka: false,
+        };
+        let mut args = args.iter();
+        while let Some(arg) = args.next() {
+            match arg.as_str() {
+                "--release" => options.is_release = true,
+                "--only" => {
+                    let names = args.next().map(String::as_str).unwrap_or_default();
+                    options.only = names.split(',').map(str::to_owned).collect();
+                }
+                "--against" if args.next().is_some_and(|what| what == "kafka") => {
+                    options.is_against_kafka = true;
+                }
+                _ => return Err(Usage(format!("{arg:?} was not understood\n{HELP}")).into()),
+            }
+        }
+        let is_unknown = |name: &&String| !SUITES.iter().any(|suite| suite.name == *name);
+        match options.only.iter().find(is_unknown) {
+            Some(name) => Err(Usage(format!("no suite is called {name:?}\n{HELP}")).into()),
+            None => Ok(options),
+        }
+    }
+
+    fn wants(&self, suite: &Suite) -> bool {
+        self.only.is_empty() || self.only.iter().any(|name| name == suite.name)
+    }
+}
+
+/// Runs the command.
+pub(crate) fn run(args: &[String]) -> anyhow::Result<()> {
+    if args.iter().any(|arg| arg == "--help") {
+        println!("{HELP}");
+        return Ok(());
+    }
+    let options = Options::parse(args)?;
+    let kind = if options.is_against_kafka {
+        Kind::Kafka(toolchains::kafka()?)
+    } else {
+        Kind::Fanlog(build_fanlog(options.is_release)?)
+    };
+    let mut surprises = Vec::new();
+    for suite in SUITES.iter().filter(|suite| options.wants(suite)) {
+        let found = step(&format!("suite {}", suite.name), || one(suite, &kind));
+        match found {
+            Ok(run) => {
+                surprises.extend(
+                    run.surprises
+                        .iter()
+                        .map(|one| format!("{}: {one}", suite.name)),
+                );
+                if !options.is_against_kafka {
+                    page::update(&run)?;
+                }
+            }
+            Err(error) => surprises.push(format!("{}: {error:#}", suite.name)),
+        }
+    }
+    for surprise in &surprises {
+        eprintln!("unexpected: {surprise}");
+    }
+    anyhow::ensure!(surprises.is_empty(), "{} unexpected", surprises.len());
+    Ok(())
+}
+
+fn one(suite: &Suite, kind: &Kind) -> anyhow::Result<Run> {
+    let installed = (suite.prepare)()?;
+    let dir = cache().join("run").join(suite.name);
+    let _ = std::fs::remove_dir_all(&dir);
+    let broker = Broker::start_as(suite.setup, kind, &dir.join("broker"))?;
+    let bench = Bench {
+        installed,
+        bootstrap: broker.bootstrap().to_owned(),
+        logs: dir.join("logs"),
+        expectations: Expectations::read(&ours(suite.name).join("expectations.txt"))?,
+    };
+    std::fs::create_dir_all(&bench.logs)?;
+    let started = Instant::now();
+    let cases = (suite.run)(&bench)?;
+    let run = Run::new(suite, &bench.expectations, cases, started.elapsed());
+    println!("    {}; logs: {}", run.counts(), bench.logs.display());
+    still_serves(broker, &dir.join("broker"))?;
+    Ok(run)
+}
+
+/// No suite may bring the broker down, and no data directory is kept.
+fn still_serves(mut broker: Broker, dir: &Path) -> anyhow::Result<()> {
+    broker.stop(crate::compat::broker::End::Terminate)?;
+    let _ = std::fs::remove_dir_all(dir);
+    Ok(())
+}
+
+/// The outcome that a word of our runners' lines stands for.
+fn outcome(word: &str) -> Option<Outcome> {
+    match word {
+        "passed" => Some(Outcome::Passed),
+        _ => Outcome::of_a_miss(word),
+    }
+}
