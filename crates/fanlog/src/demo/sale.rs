@@ -13,6 +13,8 @@ use fanlog_model::TopicName;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
+use thiserror::Error;
+use tokio::signal::unix::{SignalKind, signal};
 use tokio::task::JoinHandle;
 use tokio::time::{Instant, MissedTickBehavior, interval};
 
@@ -70,12 +72,24 @@ pub(crate) async fn run(args: &DemoArgs) -> anyhow::Result<()> {
     let folder = std::env::temp_dir().join(format!("fanlog-demo-{}", std::process::id()));
     std::fs::create_dir_all(&folder).with_context(|| format!("making {}", folder.display()))?;
     let outcome = run_in(args, &folder).await;
-    match &outcome {
-        Ok(()) => std::fs::remove_dir_all(&folder).context("clearing the demo's folder")?,
-        Err(_) => eprintln!("what happened lies in {}", folder.display()),
+    let is_worth_reading = match &outcome {
+        Ok(()) => false,
+        Err(error) if error.is::<Interrupted>() => false,
+        // A folder that is still empty tells nothing.
+        Err(_) => std::fs::remove_dir(&folder).is_err(),
+    };
+    if is_worth_reading {
+        eprintln!("what happened lies in {}", folder.display());
+    } else if folder.exists() {
+        std::fs::remove_dir_all(&folder).context("clearing the demo's folder")?;
     }
     outcome
 }
+
+/// Whoever watched has seen enough.
+#[derive(Debug, Error)]
+#[error("stopped before the end: there is no verdict, and nothing of it is left")]
+struct Interrupted;
 
 async fn run_in(args: &DemoArgs, folder: &Path) -> anyhow::Result<()> {
     let own = match &args.bootstrap {
@@ -87,7 +101,14 @@ async fn run_in(args: &DemoArgs, folder: &Path) -> anyhow::Result<()> {
         (None, Some(own)) => own.address.clone(),
         (None, None) => bail!("there is no broker to use"),
     };
-    let verdict = Sale::open(args, folder, bootstrap).await?.hold().await;
+    let mut terminate = signal(SignalKind::terminate()).context("listening for SIGTERM")?;
+    let sale = async { Sale::open(args, folder, bootstrap).await?.hold().await };
+    // What is dropped with the sale are its consumers, which end with it.
+    let verdict = tokio::select! {
+        verdict = sale => verdict,
+        _ = tokio::signal::ctrl_c() => Err(Interrupted.into()),
+        _ = terminate.recv() => Err(Interrupted.into()),
+    };
     if let Some(own) = own {
         own.stop().await?;
     }
