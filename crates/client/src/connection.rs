@@ -27,6 +27,8 @@ use tokio::task::AbortHandle;
 
 /// The largest answer accepted, in bytes: a fetch's limit and room for one oversized batch.
 const ANSWER_BYTES_MAX: usize = 256 * 1024 * 1024;
+const OUT_OF_BOUNDS: &str =
+    "an answer's length is out of bounds; check that this is a port for Kafka clients";
 /// The most requests that wait to be written.
 const UNWRITTEN_MAX: usize = 64;
 
@@ -468,7 +470,7 @@ async fn read_answer(socket: &mut BufReader<OwnedReadHalf>) -> io::Result<Bytes>
     let length = usize::try_from(length)
         .ok()
         .filter(|length| *length <= ANSWER_BYTES_MAX);
-    let length = length.ok_or_else(|| io::Error::other("an answer's length is out of bounds"))?;
+    let length = length.ok_or_else(|| io::Error::other(OUT_OF_BOUNDS))?;
     // Grows as bytes come: a length alone reserves nothing.
     let mut frame = Vec::new();
     let read = socket.take(length as u64).read_to_end(&mut frame).await?;

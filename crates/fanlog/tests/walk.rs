@@ -193,7 +193,7 @@ async fn records_there_and_back() {
         "h=2",
     ];
     let sent = terminal.text_with(&produce, "key=>value\n");
-    assert_eq!(sent, format!("{topic}: 1 records sent\n"));
+    assert_eq!(sent, format!("{topic}: 1 record sent\n"));
     let consume = [
         "consume", topic, "--offset", "-1", "--to-end", "--output", "json",
     ];

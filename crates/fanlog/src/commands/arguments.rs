@@ -10,8 +10,8 @@ use std::time::Duration;
 #[derive(Clone, Debug, Args)]
 pub(super) struct Connect {
     /// Brokers to ask first: host:port, several with commas
-    #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:9092")]
-    bootstrap: String,
+    #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:9092", value_delimiter = ',', value_parser = bootstrap)]
+    bootstrap: Vec<String>,
     /// How to print
     #[arg(long, value_enum, default_value_t = Output::Table)]
     pub(super) output: Output,
@@ -20,16 +20,22 @@ pub(super) struct Connect {
 impl Connect {
     /// Connects.
     pub(super) async fn cluster(&self) -> Result<Cluster, ClientError> {
-        let bootstrap = self
-            .bootstrap
-            .split(',')
-            .map(|address| address.trim().to_owned());
         let config = ClientConfig {
-            bootstrap: bootstrap.filter(|address| !address.is_empty()).collect(),
+            bootstrap: self.bootstrap.clone(),
             client_id: "fanlog-cli".to_owned(),
             ..ClientConfig::default()
         };
         Cluster::connect(config).await
+    }
+}
+
+/// Reads `host:port`; the name is looked up later.
+fn bootstrap(text: &str) -> Result<String, String> {
+    let text = text.trim();
+    let port = text.rsplit_once(':').filter(|(host, _)| !host.is_empty());
+    match port.map(|(_, port)| port.parse()) {
+        Some(Ok(1u16..)) => Ok(text.to_owned()),
+        _ => Err("write it as host:port, for example 127.0.0.1:9092".to_owned()),
     }
 }
 
@@ -85,6 +91,16 @@ mod tests {
         check("-1s", None);
         check("99999999999999999999s", None);
         check("18446744073709551615d", None);
+    }
+
+    #[test]
+    fn a_bootstrap_address_has_a_host_and_a_port() {
+        for text in ["127.0.0.1:9092", "[::1]:9092", " broker.example.org:1 "] {
+            assert_eq!(bootstrap(text).as_deref(), Ok(text.trim()));
+        }
+        for text in ["", "127.0.0.1", ":9092", "h:", "h:0", "h:65536", "h:kafka"] {
+            assert!(bootstrap(text).is_err(), "{text}");
+        }
     }
 
     #[test]

@@ -24,7 +24,7 @@ const COMMIT_INTERVAL: Duration = Duration::from_secs(5);
 
 #[derive(Debug, Args)]
 pub(super) struct Arguments {
-    /// The topics
+    /// The topics; without another flag, what comes from now on is printed until Ctrl-C
     #[arg(required = true, value_parser = topic_name)]
     topics: Vec<TopicName>,
     /// Read as a member of this group, and commit what was printed

@@ -33,7 +33,7 @@ struct Cli {
 enum Command {
     /// Run the broker
     Serve(ServeArgs),
-    /// Watch the flash sale of an online shop: what the broker is for, in half a minute
+    /// Watch the flash sale of an online shop: what the broker is for, in a minute
     Demo(demo::DemoArgs),
     /// One consumer of the demo
     #[command(hide = true)]
@@ -128,7 +128,6 @@ fn hint(error: &ClientError) -> Option<&'static str> {
         }
         ErrorCode::TopicAlreadyExists => "add --if-not-exists to accept that",
         ErrorCode::GroupIdNotFound => "see `fanlog group list`",
-        ErrorCode::NonEmptyGroup => "stop its consumers first",
         ErrorCode::OffsetOutOfRange => {
             "see `fanlog topic describe` for the offsets there are, or use --from-beginning"
         }

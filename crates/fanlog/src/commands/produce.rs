@@ -23,7 +23,7 @@ const DELIVERIES_MAX: usize = 10_000;
 
 #[derive(Debug, Args)]
 pub(super) struct Arguments {
-    /// The topic
+    /// The topic; one that does not exist is made, unless the broker's auto.create.topics.enable is false
     #[arg(value_parser = topic_name)]
     topic: TopicName,
     /// Split each line at the first of these: key before it, value after it
@@ -150,7 +150,8 @@ pub(super) async fn run(arguments: Arguments) -> Result<(), Failure> {
     sent?;
     let topic = &arguments.topic;
     let count = tally.total();
-    let table = || format!("{topic}: {count} records sent\n");
+    let noun = if count == 1 { "record" } else { "records" };
+    let table = || format!("{topic}: {count} {noun} sent\n");
     let json = || {
         let partitions = tally
             .0

@@ -32,7 +32,7 @@ pub(crate) struct ServeArgs {
     /// Settings, a line each: name=value, as in Kafka's server.properties
     #[arg(long, value_name = "FILE")]
     pub(crate) config: Option<PathBuf>,
-    /// One setting; may be repeated, and goes before the file's
+    /// One setting; may be repeated, and wins over the file's
     #[arg(long = "set", value_name = "NAME=VALUE")]
     pub(crate) settings: Vec<String>,
     /// This broker's number in its cluster [default: 1]
