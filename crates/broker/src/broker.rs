@@ -11,6 +11,7 @@ use crate::fetch::{Fetch, FetchBudget, FetchResult};
 use crate::fetch_types::FetchRequestPlan;
 use crate::groups::{Groups, group_settings};
 use crate::identity::Identity;
+use crate::last_seen_time::LastSeenTime;
 use crate::lookup::{LookupError, TopicRef};
 use crate::metrics::Metrics;
 use crate::opener::Opener;
@@ -44,6 +45,7 @@ pub struct Broker {
     pub(crate) sync_threads: SyncThreads,
     pub(crate) reconciled: Mutex<Reconciled>,
     pub(crate) steady_clock: SteadyClock,
+    pub(crate) last_seen_time: LastSeenTime,
     pub(crate) tasks: Mutex<Vec<AbortHandle>>,
     pub(crate) is_serving: AtomicBool,
 }

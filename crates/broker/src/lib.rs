@@ -34,6 +34,7 @@ mod clean_shutdown;
 mod folders;
 mod garbage;
 mod identity;
+mod last_seen_time;
 mod log_config;
 mod opener;
 mod reconcile;

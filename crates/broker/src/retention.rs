@@ -12,6 +12,7 @@ use std::time::Duration;
 impl Broker {
     /// One round over all partitions, those that could not be opened too; the maintenance task calls it at `log.retention.check.interval.ms`. Blocks.
     pub fn maintain(&self) {
+        self.note_time();
         let topics = self.topics();
         let all = || topics.iter().flat_map(|topic| &topic.partitions);
         for partition in all() {
@@ -21,6 +22,19 @@ impl Broker {
             self.reconcile();
         }
         self.note_made();
+    }
+
+    /// Notes the time for the next start, and says loudly where the clock is not believed.
+    pub(crate) fn note_time(&self) {
+        let disk = &*self.environment().disk;
+        self.last_seen_time.note(disk, &self.steady_clock);
+        if let Some(ahead) = self.steady_clock.disbelieved() {
+            let days = ahead.as_secs() / 86_400;
+            tracing::error!(
+                days,
+                "the clock is so far ahead of the time that is known to have passed that it is not believed: records, offsets and producers do not expire by it. If it is wrong, put it right; if it is right, restart with fanlog.clock.jump.max.ms raised for this one start"
+            );
+        }
     }
 
     fn maintain_partition(&self, partition: &Arc<Partition>) {

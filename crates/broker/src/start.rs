@@ -14,6 +14,7 @@ use crate::folders::{Folder, PARTITION_METADATA, folder_names};
 use crate::garbage::collect_garbage;
 use crate::groups::{Groups, group_settings};
 use crate::identity::{Identity, IdentityError, open_identity};
+use crate::last_seen_time::LastSeenTime;
 use crate::metrics::Metrics;
 use crate::opener::{Opener, Opening};
 use crate::partition::{Partition, Place};
@@ -91,6 +92,7 @@ impl Broker {
             &broker.catalog_view(),
             &deleted,
         )?;
+        broker.note_time();
         broker.is_serving.store(true, Ordering::Release);
         if broker.config.has_timers {
             broker.start_maintenance();
@@ -121,6 +123,7 @@ impl Broker {
         let are_clean = close_all(&partitions, self.opener.threads);
         // The catalog last: a change that is under way may still need it.
         let is_catalog_clean = close(self.catalog.partition());
+        self.note_time();
         if !(are_clean && is_catalog_clean) {
             tracing::warn!("not every log was closed; the next start verifies them");
             return;
@@ -258,7 +261,12 @@ fn assemble(
     deleted: HashSet<TopicId>,
 ) -> Arc<Broker> {
     let settings = catalog.rules().broker_settings(&catalog.view());
-    let steady_clock = SteadyClock::new(opener.environment.clock.clone());
+    let last_seen_time = LastSeenTime::open(&*opener.environment.disk);
+    let steady_clock = SteadyClock::new(
+        opener.environment.clock.clone(),
+        last_seen_time.get(),
+        settings.clock_jump_ms_max,
+    );
     let groups = Arc::new(Groups::new(
         steady_clock.clone(),
         opener.environment.entropy.clone(),
@@ -277,6 +285,7 @@ fn assemble(
         producer_ids: ProducerIds::default(),
         sync_threads,
         steady_clock,
+        last_seen_time,
         reconciled: Mutex::new(Reconciled::new(deleted)),
         tasks: Mutex::new(Vec::new()),
         is_serving: AtomicBool::new(false),

@@ -553,10 +553,17 @@ async fn a_crash_in_the_first_start_is_no_obstacle() {
     let machine = Machine::new(12);
     drop(machine.start());
     let operations = machine.disk.operations();
+    // The last of them note the time for the next start, and nobody waits for that.
+    let noting = 5;
     for crash_at in 0..operations {
         let machine = Machine::new(12);
         machine.disk.crash_at(crash_at);
-        assert!(machine.try_start().is_err(), "crash at {crash_at}");
+        let is_started = machine.try_start().is_ok();
+        assert_eq!(
+            is_started,
+            crash_at >= operations - noting,
+            "crash at {crash_at}"
+        );
         machine.disk.crash(crash_at);
         let broker = machine.start();
         create(&broker, "t", 1).await;

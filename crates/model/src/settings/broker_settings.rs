@@ -51,6 +51,8 @@ pub struct BrokerSettings {
     pub socket_listen_backlog: u32,
     /// `socket.request.max.bytes`.
     pub socket_request_max_bytes: u32,
+    /// `fanlog.clock.jump.max.ms`.
+    pub clock_jump_ms_max: i64,
     /// `fanlog.partitions.max`.
     pub partitions_max: u32,
     /// `fanlog.replication.factor.clamp`.
@@ -98,6 +100,7 @@ impl BrokerSettings {
             producer_id_expiration_ms: long("producer.id.expiration.ms"),
             socket_listen_backlog: count("socket.listen.backlog.size"),
             socket_request_max_bytes: count("socket.request.max.bytes"),
+            clock_jump_ms_max: number("fanlog.clock.jump.max.ms"),
             partitions_max: count("fanlog.partitions.max"),
             is_replication_factor_clamped: is("fanlog.replication.factor.clamp"),
             request_memory_bytes: long("fanlog.request.memory.bytes"),
