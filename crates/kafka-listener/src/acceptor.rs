@@ -2,6 +2,7 @@
 
 use crate::ListenerConfig;
 use crate::connection::Connection;
+use crate::connection_slots::{ConnectionSlot, ConnectionSlots};
 use crate::context::{ConnectionContext, ListenerContext};
 use crate::fetch_sessions::FetchSessions;
 use crate::memory_budget::MemoryBudget;
@@ -13,7 +14,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use thiserror::Error;
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
+use tokio::sync::{Semaphore, watch};
 use tokio::task::JoinSet;
 use tokio::time::Instant;
 use tracing::{debug, warn};
@@ -51,7 +52,7 @@ pub enum BindError {
 pub struct KafkaListener {
     socket: TcpListener,
     context: Arc<ListenerContext>,
-    slots: Arc<Semaphore>,
+    slots: ConnectionSlots,
     refusals: Seldom,
     failures: Seldom,
 }
@@ -84,9 +85,6 @@ impl KafkaListener {
                 io::ErrorKind::AddrInUse => BindError::InUse(address),
                 _ => BindError::Other { address, source },
             })?;
-        let slots = Arc::new(Semaphore::new(
-            config.connections_max.min(Semaphore::MAX_PERMITS),
-        ));
         let context = ListenerContext {
             unpacking: Semaphore::new(UNPACKING_MAX),
             request_memory: MemoryBudget::new(config.request_memory_bytes),
@@ -97,7 +95,7 @@ impl KafkaListener {
         Ok(Self {
             socket,
             context: Arc::new(context),
-            slots,
+            slots: ConnectionSlots::default(),
             refusals: Seldom::default(),
             failures: Seldom::default(),
         })
@@ -147,18 +145,7 @@ impl KafkaListener {
         connections: &mut JoinSet<()>,
         shutdown: &watch::Receiver<bool>,
     ) {
-        let Ok(slot) = Arc::clone(&self.slots).try_acquire_owned() else {
-            if self.refusals.may_be_told() {
-                warn!(
-                    "refused a connection from {peer}: {} are open already (max.connections, or the limit of open files)",
-                    self.context.config.connections_max
-                );
-            }
-            self.context
-                .broker
-                .metrics()
-                .listeners()
-                .connection_refused(LISTENER, "max.connections");
+        let Some(slot) = self.slot_for(peer) else {
             return;
         };
         // Answers are small and awaited: never held back for company.
@@ -177,6 +164,29 @@ impl KafkaListener {
     }
 }
 
+impl KafkaListener {
+    /// Room for one more connection, by the limits as they are now; told and counted where there is none.
+    fn slot_for(&self, peer: SocketAddr) -> Option<ConnectionSlot> {
+        let settings = self.context.broker.settings();
+        let in_all_max =
+            (settings.max_connections as usize).min(self.context.config.connections_max);
+        let per_address_max = settings.max_connections_per_ip as usize;
+        let full = match self.slots.take(peer.ip(), in_all_max, per_address_max) {
+            Ok(slot) => return Some(slot),
+            Err(full) => full,
+        };
+        if self.refusals.may_be_told() {
+            let setting = full.setting();
+            warn!(
+                "refused a connection from {peer}: as many as {setting}, or the limit of open files, allows are open"
+            );
+        }
+        let metrics = self.context.broker.metrics().listeners();
+        metrics.connection_refused(LISTENER, full.setting());
+        None
+    }
+}
+
 /// Completes when the broker shuts down, or whoever would say so is gone.
 pub(crate) async fn stopped(shutdown: &mut watch::Receiver<bool>) {
     // The value is not held on to: it is a lock.
@@ -186,7 +196,7 @@ pub(crate) async fn stopped(shutdown: &mut watch::Receiver<bool>) {
 async fn serve_one(
     socket: TcpStream,
     context: Arc<ConnectionContext>,
-    slot: OwnedSemaphorePermit,
+    slot: ConnectionSlot,
     shutdown: watch::Receiver<bool>,
 ) {
     let peer = context.peer;

@@ -12,6 +12,7 @@ mod apis;
 mod authorized_operations;
 mod config_entries;
 mod connection;
+mod connection_slots;
 mod context;
 mod dispatch;
 mod error_counts;

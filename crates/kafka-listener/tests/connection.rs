@@ -254,6 +254,15 @@ async fn connections_over_the_limit_are_turned_away_until_one_ends() {
 }
 
 #[tokio::test]
+async fn connections_of_one_address_have_a_limit_of_their_own() {
+    let server = Server::start_with(&[("max.connections.per.ip", "1")]).await;
+    let mut first = server.client().await;
+    assert_eq!(first.call(&api_versions(), 3).await.error_code, 0);
+    assert_eq!(server.client().await.next_frame().await, None);
+    assert_eq!(first.call(&api_versions(), 3).await.error_code, 0);
+}
+
+#[tokio::test]
 async fn the_advertised_address_is_the_one_that_metadata_names() {
     let server = Server::start_listening(|config| {
         config.advertise = Some(("broker.example".to_owned(), 1234));

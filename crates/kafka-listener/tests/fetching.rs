@@ -71,6 +71,23 @@ async fn a_fetch_gives_whole_batches_and_one_at_least() {
 }
 
 #[tokio::test]
+async fn the_brokers_own_limit_of_a_fetch_counts_too() {
+    let server = Server::start_with(&[("fetch.max.bytes", "1024")]).await;
+    server.topic("t", 1).await;
+    let mut client = server.client().await;
+    let large = "x".repeat(800);
+    for _ in 0..3 {
+        client.produce("t", -1, batch(&[&large])).await;
+    }
+    let first = client.fetch("t", 0).await;
+    assert_eq!(
+        values(&first).len(),
+        1,
+        "two batches are more than 1,024 bytes"
+    );
+}
+
+#[tokio::test]
 async fn every_version_reads_what_every_version_wrote() {
     let server = Server::start().await;
     let id = server.topic("t", 1).await;

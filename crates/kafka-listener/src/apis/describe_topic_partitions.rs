@@ -1,7 +1,7 @@
 //! DescribeTopicPartitions, version 0: topics in the order of their names, page by page (KIP-966).
 //!
 //! Behaviour: all topics where none are named; at most `response_partition_limit` partitions, and never more than
-//! 2,000; the cursor says where the next page begins. Names that no topic has are answered with an error, except
+//! `max.request.partition.size.limit`; the cursor says where the next page begins. Names that no topic has are answered with an error, except
 //! where all topics were asked for. Authorised operations are always told.
 //! Not implemented: eligible leader replicas; both lists are empty, as with a single replica none is needed.
 
@@ -20,9 +20,6 @@ use fanlog_protocol::messages::{
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::sync::Arc;
-
-/// The most partitions in one page (`max.request.partition.size.limit`, whose default this is).
-const PARTITIONS_MAX: i32 = 2000;
 
 pub(crate) async fn handle(
     context: &ConnectionContext,
@@ -54,10 +51,11 @@ pub(crate) async fn handle(
         };
     }
     let topics = context.broker().topics();
-    let limit = request.response_partition_limit.clamp(1, PARTITIONS_MAX);
+    let asked = usize::try_from(request.response_partition_limit).unwrap_or(0);
+    let most = context.broker().settings().max_request_partitions as usize;
     let mut page = Page {
         node: context.broker().node_id(),
-        room: usize::try_from(limit).expect("clamped above 0"),
+        room: asked.clamp(1, most),
         topics: Vec::new(),
         next: None,
     };

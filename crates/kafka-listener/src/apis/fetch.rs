@@ -161,6 +161,7 @@ async fn fetch(
     let legal: Vec<Option<FetchPartition>> = plan.partitions.iter().map(fetch_partition).collect();
     let has_illegal = legal.iter().any(Option::is_none);
     let non_negative = |value: i32| usize::try_from(value).unwrap_or(0);
+    let bytes_max = context.broker().settings().fetch_max_bytes as usize;
     let FetchResult { partitions, memory } = context
         .broker()
         .fetch(FetchRequestPlan {
@@ -171,7 +172,7 @@ async fn fetch(
             } else {
                 non_negative(request.min_bytes)
             },
-            bytes_max: non_negative(request.max_bytes),
+            bytes_max: non_negative(request.max_bytes).min(bytes_max),
             wait_max: Duration::from_millis(u64::try_from(request.max_wait_ms).unwrap_or(0)),
             isolation: match request.isolation_level {
                 READ_COMMITTED => Isolation::ReadCommitted,

@@ -1,7 +1,7 @@
 //! Broker settings of sockets, requests, topics and metrics.
 
 use super::declaration::{Effect, Setting, SettingType, Update, Valid, settings};
-use Effect::{Honoured, Refused};
+use Effect::{Honoured, Refused, WithoutEffect};
 use Valid::{Any, AtLeast, Between};
 
 const CLEARED_AT_ONCE: Effect = Refused("finished waits are cleared at once");
@@ -10,6 +10,8 @@ const NO_QUORUM: Effect = Refused("there is one broker and no controller quorum"
 const NO_QUOTAS: Effect = Refused("there are no quotas yet");
 const ONE_LISTENER: Effect = Refused("there is one plain listener");
 const OWN_BUDGET: Effect = Refused("fanlog.request.memory.bytes bounds the requests held");
+const OWN_BACKLOG: Effect =
+    WithoutEffect("1,024 connections may wait, or as many as the system allows");
 const OWN_BUFFERS: Effect = Refused("the system sizes socket buffers");
 const OWN_METRICS: Effect = Refused("metrics are served over HTTP");
 const OWN_THREADS: Effect = Refused("threads are sized by the machine");
@@ -55,7 +57,7 @@ pub(super) const TABLE: &[Setting] = settings! {
     "request.timeout.ms", Int, Some("30000"), Any, ReadOnly, NO_QUORUM, [], "How long this broker waits for answers of others.";
     "socket.connection.setup.timeout.max.ms", Long, Some("30000"), Any, ReadOnly, NO_QUORUM, [], "Longest time for this broker to connect to another.";
     "socket.connection.setup.timeout.ms", Long, Some("10000"), Any, ReadOnly, NO_QUORUM, [], "First time-out for this broker to connect to another.";
-    "socket.listen.backlog.size", Int, Some("50"), AtLeast(1), ReadOnly, Honoured, [], "Connections that may wait to be accepted.";
+    "socket.listen.backlog.size", Int, Some("50"), AtLeast(1), ReadOnly, OWN_BACKLOG, [], "Connections that may wait to be accepted.";
     "socket.receive.buffer.bytes", Int, Some("102400"), Any, ReadOnly, OWN_BUFFERS, [], "Receive buffer of client sockets.";
     "socket.request.max.bytes", Int, Some("104857600"), AtLeast(1), ReadOnly, Honoured, [], "Largest request taken, in bytes.";
     "socket.send.buffer.bytes", Int, Some("102400"), Any, ReadOnly, OWN_BUFFERS, [], "Send buffer of client sockets.";

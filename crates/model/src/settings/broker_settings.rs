@@ -47,8 +47,6 @@ pub struct BrokerSettings {
     pub offsets_topic_segment_bytes: u32,
     /// `producer.id.expiration.ms`.
     pub producer_id_expiration_ms: u64,
-    /// `socket.listen.backlog.size`.
-    pub socket_listen_backlog: u32,
     /// `socket.request.max.bytes`.
     pub socket_request_max_bytes: u32,
     /// `fanlog.clock.jump.max.ms`.
@@ -98,7 +96,6 @@ impl BrokerSettings {
             offsets_topic_partitions: small("offsets.topic.num.partitions"),
             offsets_topic_segment_bytes: count("offsets.topic.segment.bytes"),
             producer_id_expiration_ms: long("producer.id.expiration.ms"),
-            socket_listen_backlog: count("socket.listen.backlog.size"),
             socket_request_max_bytes: count("socket.request.max.bytes"),
             clock_jump_ms_max: number("fanlog.clock.jump.max.ms"),
             partitions_max: count("fanlog.partitions.max"),
