@@ -7,6 +7,7 @@ use crate::offsets_types::{DeleteRecordsError, EpochEnd, ListedOffset, OffsetSpe
 use crate::partition::Partition;
 use fanlog_model::{LeaderEpoch, Offset, PartitionIndex};
 use fanlog_storage::{Log, ReadError, TimestampOffset};
+use std::fmt::Display;
 use std::sync::Arc;
 
 impl Broker {
@@ -105,6 +106,10 @@ impl Broker {
         partition: &Arc<Partition>,
         before: Option<Offset>,
     ) -> Result<Offset, DeleteRecordsError> {
+        let disk = |error: &dyn Display| DeleteRecordsError::Disk {
+            partition: partition.folder().to_string(),
+            reason: error.to_string(),
+        };
         let trimmed = partition.change(|log| {
             let high_watermark = log.durable_offset();
             let wanted = before.unwrap_or(high_watermark);
@@ -115,16 +120,14 @@ impl Broker {
                 });
             }
             let start = log.log_start_offset();
-            log.delete_records_before(wanted)
-                .map_err(|error| DeleteRecordsError::Disk {
-                    partition: partition.folder().to_string(),
-                    reason: error.to_string(),
-                })?;
-            Ok((start, log.log_start_offset()))
+            let after = log.start_deletion(wanted).map_err(|error| disk(&error))?;
+            Ok((start, after))
         })?;
         let (before, after) = trimmed?;
         self.count_lost(partition, before, after);
         partition.watchers().wake_all();
+        // Durable only now.
+        partition.finish_removals().map_err(|error| disk(&error))?;
         Ok(after)
     }
 }

@@ -42,7 +42,7 @@ impl Broker {
         let maintained = partition.change(|log| {
             log.expire_producers(now);
             let before = log.log_start_offset();
-            let retained = log.roll_if_due(now).and_then(|_| log.apply_retention(now));
+            let retained = log.roll_if_due(now).and_then(|_| log.start_retention(now));
             retained.map(|_| (before, log.log_start_offset()))
         });
         // Rolling may have made more durable: that shows by way of the sync threads, which alone move the watermark.
@@ -60,6 +60,10 @@ impl Broker {
             }
             // Offline or deleted: nothing to maintain.
             Err(_) => {}
+        }
+        // Also what an earlier round, or a deletion of records, has left.
+        if let Err(error) = partition.finish_removals() {
+            tracing::warn!(partition = %partition.folder(), %error, "old segments are removed later");
         }
     }
 

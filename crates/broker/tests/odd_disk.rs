@@ -15,7 +15,7 @@ use parking_lot::{Condvar, Mutex};
 use std::io;
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
 /// How long a sync is held up for a deletion that does not wait for it.
@@ -29,6 +29,11 @@ struct OddDisk {
     state: Mutex<State>,
     changed: Condvar,
     missing_handles: AtomicUsize,
+    /// How many removals of files fail.
+    failing_removals: AtomicUsize,
+    /// Held by a test while files shall not go.
+    removals: Mutex<()>,
+    has_removal_begun: AtomicBool,
 }
 
 #[derive(Debug, Default)]
@@ -45,6 +50,9 @@ impl OddDisk {
             state: Mutex::default(),
             changed: Condvar::new(),
             missing_handles: AtomicUsize::new(0),
+            failing_removals: AtomicUsize::new(0),
+            removals: Mutex::default(),
+            has_removal_begun: AtomicBool::new(false),
         });
         let environment = Environment {
             disk: disk.clone(),
@@ -74,6 +82,16 @@ impl OddDisk {
     }
 }
 
+const EIO: i32 = 5;
+const EMFILE: i32 = 24;
+
+/// Takes one of those that are left; whether there was one.
+fn take_one(left: &AtomicUsize) -> bool {
+    let one_less = |left: usize| left.checked_sub(1);
+    let taken = left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, one_less);
+    taken.is_ok()
+}
+
 impl Disk for OddDisk {
     fn create_dir_all(&self, path: &Path) -> io::Result<()> {
         self.disk.create_dir_all(path)
@@ -90,7 +108,12 @@ impl Disk for OddDisk {
         self.disk.rename(from, to)
     }
     fn remove_file(&self, path: &Path) -> io::Result<()> {
-        self.disk.remove_file(path)
+        self.has_removal_begun.store(true, Ordering::Release);
+        let _not_held = self.removals.lock();
+        match take_one(&self.failing_removals) {
+            true => Err(io::Error::from_raw_os_error(EIO)),
+            false => self.disk.remove_file(path),
+        }
     }
     fn remove_dir_all(&self, path: &Path) -> io::Result<()> {
         self.disk.remove_dir_all(path)
@@ -106,12 +129,9 @@ impl Disk for OddDisk {
         self.disk.open(path, mode)
     }
     fn sync_dir(&self, path: &Path) -> io::Result<()> {
-        const EMFILE: i32 = 24;
-        let one_less = |missing: usize| missing.checked_sub(1);
-        let missing = &self.missing_handles;
-        match missing.fetch_update(Ordering::Relaxed, Ordering::Relaxed, one_less) {
-            Ok(_) => Err(io::Error::from_raw_os_error(EMFILE)),
-            Err(_) => self.disk.sync_dir(path),
+        match take_one(&self.missing_handles) {
+            true => Err(io::Error::from_raw_os_error(EMFILE)),
+            false => self.disk.sync_dir(path),
         }
     }
     fn available_bytes(&self) -> io::Result<u64> {
@@ -177,4 +197,70 @@ async fn records_are_acknowledged_once_there_are_file_handles_again() {
     drop(broker);
     machine.disk.crash(1);
     assert_eq!(values(&machine.start(), "t", 1).await, [large]);
+}
+
+/// A broker with three segments in t-0, of which retention may take the first two.
+async fn broker_with_old_segments(machine: &Machine) -> (Arc<OddDisk>, Arc<Broker>) {
+    let (disk, environment) = OddDisk::under(machine);
+    let broker = Broker::start(config(), environment).unwrap();
+    let mut topic = new_topic("t", 1);
+    topic.overrides = vec![
+        ("segment.bytes".into(), Some("1048576".into())),
+        ("retention.bytes".into(), Some("1000".into())),
+    ];
+    let created = drive(&broker, broker.create_topics(vec![topic], false)).await;
+    created.unwrap().remove(0).unwrap();
+    let large = "x".repeat(600_000);
+    for _ in 0..3 {
+        produce(&broker, "t", &[&large]).await;
+    }
+    (disk, broker)
+}
+
+fn segments(machine: &Machine) -> usize {
+    let entries = machine.disk.read_dir(Path::new("t-0")).unwrap();
+    let is_segment = |entry: &&DirEntry| entry.name.to_string_lossy().ends_with(".log");
+    entries.iter().filter(is_segment).count()
+}
+
+#[tokio::test]
+async fn appends_and_fetches_go_on_while_old_segments_are_removed() {
+    let machine = Machine::new(41);
+    let (disk, broker) = broker_with_old_segments(&machine).await;
+    let held = disk.removals.lock();
+    disk.has_removal_begun.store(false, Ordering::Release);
+    let maintenance = {
+        let broker = broker.clone();
+        std::thread::spawn(move || broker.maintain())
+    };
+    while !disk.has_removal_begun.load(Ordering::Acquire) {
+        std::thread::yield_now();
+    }
+    // Under the log's lock this would wait for ever.
+    let appended = std::thread::spawn({
+        let log = partition(&broker, "t", 0);
+        move || log.append(&mut batch(&["y"])).is_ok()
+    });
+    let deadline = std::time::Instant::now() + Duration::from_secs(10);
+    while !appended.is_finished() && std::time::Instant::now() < deadline {
+        std::thread::yield_now();
+    }
+    let went_on = appended.is_finished();
+    drop(held);
+    assert!(went_on, "an append waited for a removal");
+    assert!(appended.join().unwrap());
+    maintenance.join().unwrap();
+    assert_eq!(segments(&machine), 1);
+}
+
+#[tokio::test]
+async fn a_segment_that_was_not_removed_is_removed_by_the_next_round() {
+    let machine = Machine::new(42);
+    let (disk, broker) = broker_with_old_segments(&machine).await;
+    let before = segments(&machine);
+    disk.failing_removals.store(1, Ordering::Relaxed);
+    broker.maintain();
+    assert_eq!(segments(&machine), before);
+    broker.maintain();
+    assert_eq!(segments(&machine), 1);
 }

@@ -8,6 +8,7 @@
 //! Invariants: LOG-1, LOG-2, PRD-1.   Read next: `waiters.rs`, then `fetch.rs`.
 
 mod read;
+mod removal;
 mod sync;
 
 pub(crate) use read::Readable;
@@ -40,6 +41,8 @@ pub struct Partition {
     dirt: Dirt,
     /// Held while a sync is under way, which writes to the folder without the log's lock.
     syncing: Mutex<()>,
+    /// Held while old segments are removed, likewise.
+    removing: Mutex<()>,
     shared: PartitionShared,
 }
 
@@ -122,6 +125,7 @@ impl Partition {
             watchers: FetchWatchers::default(),
             dirt: Dirt::clean(),
             syncing: Mutex::new(()),
+            removing: Mutex::new(()),
             shared,
         })
     }
@@ -334,6 +338,7 @@ impl Partition {
     pub(crate) fn delete(&self) {
         self.replace(self.slot.lock(), Slot::Deleted);
         drop(self.syncing.lock());
+        drop(self.removing.lock());
     }
 
     /// Takes the log out for a clean shutdown.
@@ -341,7 +346,10 @@ impl Partition {
         let slot = self.slot.lock();
         match &*slot {
             Slot::Online(_) => match self.replace(slot, Slot::Offline(STOPPING.into())) {
-                Slot::Online(log) => Some(log),
+                Slot::Online(log) => {
+                    drop(self.removing.lock());
+                    Some(log)
+                }
                 Slot::Offline(_) | Slot::NotOpened(_) | Slot::Deleted => None,
             },
             Slot::Offline(_) | Slot::NotOpened(_) | Slot::Deleted => None,

@@ -24,9 +24,6 @@ pub const RECOVERY_MARK: &str = "recovery-mark";
 /// There after a failed sync, until the bytes have been read back from the disk.
 pub const SYNC_FAILURE_MARKER: &str = "sync-failed";
 
-/// What a folder's name ends with while it is being deleted.
-pub const DELETED_DIR_SUFFIX: &str = "-delete";
-
 /// `00000000000000000042.log` for base offset 42 and suffix `log`.
 pub fn with_offset(offset: Offset, suffix: &str) -> String {
     format!("{:020}.{suffix}", offset.get())

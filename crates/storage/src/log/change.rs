@@ -1,14 +1,14 @@
-//! Create, truncate and delete a log.
+//! Create and truncate a log. Its folder goes by the hand of the broker, which knows what was deleted.
 
 use super::{Log, files, open_error, retention};
 use crate::config::LogConfig;
 use crate::error::{ChangeError, OpenLogError};
-use crate::formats::file_names::{self, DELETED_DIR_SUFFIX, LOG, PRODUCER_SNAPSHOT};
+use crate::formats::file_names::{self, LOG, PRODUCER_SNAPSHOT};
 use crate::types::RecoveryMode;
 use fanlog_environment::{Disk, Environment, OpenMode};
 use fanlog_model::{LeaderEpoch, Offset, TopicId};
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 impl Log {
     /// Creates a log and its folder, durably. What an earlier attempt left half-made is completed.
@@ -50,6 +50,8 @@ impl Log {
         if offset == self.log_end {
             return Ok(());
         }
+        // What is cut may begin with what is on its way out.
+        self.finish_removals()?;
         let truncated = self.cut_files(offset).and_then(|()| self.reopen());
         truncated.map_err(|error| ChangeError::Failed(self.fail("truncation", &error)))
     }
@@ -114,72 +116,6 @@ impl Log {
             high_watermark: self.durable,
         }
     }
-
-    /// Deletes the log and its folder. Once this returns the folder does not come back; what a crash leaves of it is for
-    /// [`Log::finish_deletions`].
-    ///
-    /// # Errors
-    /// The disk refuses.
-    pub fn delete(self) -> Result<(), ChangeError> {
-        delete_dir(&self.environment, &self.dir).map_err(|error| self.change_io(error))
-    }
-
-    /// Deletes a log's folder without opening the log: what lies in it may be damaged.
-    ///
-    /// # Errors
-    /// The disk refuses.
-    pub fn delete_unopened(environment: &Environment, dir: &Path) -> io::Result<()> {
-        delete_dir(environment, dir)
-    }
-
-    /// Removes the folders of logs that were being deleted when the process ended; says how many.
-    ///
-    /// # Errors
-    /// The disk refuses.
-    pub fn finish_deletions(environment: &Environment) -> io::Result<usize> {
-        let root = Path::new("");
-        let mut count = 0;
-        for entry in environment.disk.read_dir(root)? {
-            let name = entry.name.to_string_lossy();
-            if entry.is_dir && is_deleted_name(&name) {
-                environment.disk.remove_dir_all(Path::new(&*name))?;
-                count += 1;
-            }
-        }
-        if count > 0 {
-            environment.disk.sync_dir(root)?;
-        }
-        Ok(count)
-    }
-}
-
-fn delete_dir(environment: &Environment, dir: &Path) -> io::Result<()> {
-    let deleted = deleted_path(environment, dir)?;
-    let parent = dir.parent().unwrap_or(Path::new(""));
-    environment.disk.rename(dir, &deleted)?;
-    environment.disk.sync_dir(parent)?;
-    environment.disk.remove_dir_all(&deleted)?;
-    environment.disk.sync_dir(parent)
-}
-
-/// `<topic>-<partition>.<32 hexadecimal digits>-delete`, the topic cut where the name would be too long, as Kafka has it.
-fn deleted_path(environment: &Environment, dir: &Path) -> io::Result<PathBuf> {
-    const NAME_MAX: usize = 255;
-    let of = files::partition_of(dir)?;
-    let unique = environment.entropy.uuid().simple().to_string();
-    let suffix = format!("-{}.{unique}{DELETED_DIR_SUFFIX}", of.partition);
-    let topic = of.topic.as_str();
-    let kept = topic.len().min(NAME_MAX - suffix.len());
-    Ok(dir.with_file_name(format!("{}{suffix}", &topic[..kept])))
-}
-
-/// A topic's own name can end so; only ours has an id before the suffix.
-fn is_deleted_name(name: &str) -> bool {
-    let unique = name
-        .strip_suffix(DELETED_DIR_SUFFIX)
-        .and_then(|rest| rest.rsplit_once('.'))
-        .map(|(_, unique)| unique);
-    unique.is_some_and(|u| u.len() == 32 && u.bytes().all(|b| b.is_ascii_hexdigit()))
 }
 
 /// The folder with an empty segment and, as the last thing, the file that says that it is complete.

@@ -57,11 +57,18 @@ impl Log {
 
     /// Makes the log's start durable.
     pub(super) fn save_log_start(&self, log_start: Offset) -> io::Result<()> {
-        let of = partition_of(&self.dir)?;
-        let bytes = offset_checkpoint::encode(&[(of, log_start)]);
+        let bytes = encode_log_start(&self.dir, log_start)?;
         let path = self.dir.join(file_names::LOG_START_OFFSET_CHECKPOINT);
         write_atomically(self.disk(), &path, &bytes)
     }
+}
+
+/// The bytes of the file that says where the log starts.
+pub(super) fn encode_log_start(dir: &Path, log_start: Offset) -> io::Result<Vec<u8>> {
+    Ok(offset_checkpoint::encode(&[(
+        partition_of(dir)?,
+        log_start,
+    )]))
 }
 
 pub(super) fn snapshot_path(dir: &Path, offset: Offset) -> PathBuf {

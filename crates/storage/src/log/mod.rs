@@ -22,6 +22,7 @@ mod tail;
 mod tests;
 
 pub use checked_batches::CheckedBatches;
+pub use retention::Removal;
 pub use sync::SyncTicket;
 
 use crate::config::LogConfig;
@@ -50,6 +51,10 @@ pub struct Log {
     /// By base offset; the last one is appended to. Never empty.
     segments: Vec<Segment>,
     log_start: Offset,
+    /// The start that is durable: the log's, or an earlier one until the next removal.
+    log_start_saved: Offset,
+    /// The base offsets of segments below the log's start whose files may still be there.
+    forgotten: Vec<Offset>,
     log_end: Offset,
     /// Every batch below was synced, and its file's name too: the high watermark.
     durable: Offset,

@@ -149,6 +149,8 @@ impl Log {
             log_end: segments[segments.len() - 1].base_offset.max(log_start),
             segments,
             log_start,
+            log_start_saved: log_start,
+            forgotten: Vec::new(),
             durable: Offset::ZERO,
             leader_epoch,
             epochs: LeaderEpochs::default(),

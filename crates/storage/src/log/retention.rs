@@ -1,17 +1,19 @@
 //! Retention: which segments go, and how they go.
 //!
-//! The log's start is made durable first, then files are removed, the oldest first: whatever subset of the removals survives a crash,
-//! the next open finishes them.
+//! What goes is forgotten under the log's lock, which takes no time; its files go without the lock, by a [`Removal`]. The log's start is
+//! made durable first, then files are removed, the oldest first: whatever subset of the removals survives a crash, the next open
+//! finishes them. What fails is in the next removal again.
 
-use super::Log;
 use super::roll::into_io;
+use super::{Log, files, is_transient};
 use crate::error::ChangeError;
 use crate::formats::file_names;
 use crate::types::Retained;
-use fanlog_environment::Disk;
+use fanlog_environment::{Disk, write_atomically_beside};
 use fanlog_model::{Offset, TimestampMs};
 use std::io;
 use std::path::Path;
+use std::sync::Arc;
 
 /// What a segment's files end with.
 const SUFFIXES: [&str; 5] = [
@@ -23,12 +25,22 @@ const SUFFIXES: [&str; 5] = [
 ];
 
 impl Log {
-    /// Removes the oldest segments that are too old (by the largest time of their records), too many (by size), or below the log's start.
-    /// Only what is durable goes; the active segment goes where all of it may, after a roll.
+    /// As [`Log::start_retention`], and removes the files too.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn apply_retention(&mut self, now: TimestampMs) -> Result<Retained, ChangeError> {
+        let retained = self.start_retention(now)?;
+        self.finish_removals()?;
+        Ok(retained)
+    }
+
+    /// Forgets the oldest segments that are too old (by the largest time of their records), too many (by size), or below the log's start.
+    /// Their files go with the next removal. Only what is durable goes; the active segment goes where all of it may, after a roll.
     ///
     /// # Errors
     /// The disk refuses, or the log has stopped.
-    pub fn apply_retention(&mut self, now: TimestampMs) -> Result<Retained, ChangeError> {
+    pub fn start_retention(&mut self, now: TimestampMs) -> Result<Retained, ChangeError> {
         self.check_running()?;
         let mut count = self
             .count_expired(now)
@@ -47,8 +59,7 @@ impl Log {
             });
         }
         let start = self.segments[count].base_offset.max(self.log_start);
-        self.move_start(start)
-            .map_err(|error| self.change_io(error))
+        Ok(self.move_start(start))
     }
 
     /// How many segments, the oldest first, may go.
@@ -89,28 +100,33 @@ impl Log {
         Ok(max.is_some_and(|max| now.get().saturating_sub(max.timestamp.get()) > retention_ms))
     }
 
-    /// Moves the log's start up to `offset`, for good, and removes the segments below. What is below is gone for every reader once this
-    /// returns, and after any crash. Answers the log's start.
+    /// As [`Log::start_deletion`], and for good: what is below is gone after any crash once this returns.
     ///
     /// # Errors
-    /// The offset is above the high watermark; the disk refuses; the log has stopped.
+    /// As there, and the disk refuses.
     pub fn delete_records_before(&mut self, offset: Offset) -> Result<Offset, ChangeError> {
+        let start = self.start_deletion(offset)?;
+        self.finish_removals()?;
+        Ok(start)
+    }
+
+    /// Moves the log's start up to `offset`, and forgets the segments below. What is below is gone for every reader; it is gone for
+    /// good once the next removal is done. Answers the log's start.
+    ///
+    /// # Errors
+    /// The offset is above the high watermark; the log has stopped.
+    pub fn start_deletion(&mut self, offset: Offset) -> Result<Offset, ChangeError> {
         self.check_running()?;
         if offset.get() < 0 || offset > self.durable {
             return Err(self.change_out_of_range(offset));
         }
         if offset > self.log_start {
-            self.move_start(offset)
-                .map_err(|error| self.change_io(error))?;
+            self.move_start(offset);
         }
         Ok(self.log_start)
     }
 
-    /// Makes `start` the log's start and removes the segments below it.
-    fn move_start(&mut self, start: Offset) -> io::Result<Retained> {
-        if start > self.log_start {
-            self.save_log_start(start)?;
-        }
+    fn move_start(&mut self, start: Offset) -> Retained {
         let before = self.log_start;
         self.log_start = start;
         self.epochs.truncate_from_start(start);
@@ -127,13 +143,116 @@ impl Log {
         };
         for segment in self.segments.drain(..count) {
             retained.deleted_bytes += segment.size;
-            remove_segment(&*self.environment.disk, &self.dir, segment.base_offset)?;
-        }
-        if count > 0 {
-            self.environment.disk.sync_dir(&self.dir)?;
+            self.forgotten.push(segment.base_offset);
         }
         self.check_invariants();
-        Ok(retained)
+        retained
+    }
+
+    /// What must be removed, and noted on disk before that; nothing where all is done, or where the log has stopped. At most one
+    /// removal may be out at a time.
+    pub fn begin_removal(&self) -> Option<Removal> {
+        let has_moved = self.log_start_saved < self.log_start;
+        if self.failed.is_some() || !(has_moved || self.has_forgotten()) {
+            return None;
+        }
+        Some(Removal {
+            disk: self.environment.disk.clone(),
+            dir: self.dir.clone(),
+            log_start: self.log_start,
+            has_moved,
+            segments: self.forgotten.clone(),
+        })
+    }
+
+    /// Takes a removal back with what [`Removal::run`] said.
+    ///
+    /// # Errors
+    /// What it said: the next removal has it again.
+    pub fn finish_removal(
+        &mut self,
+        removal: &Removal,
+        result: io::Result<()>,
+    ) -> Result<(), ChangeError> {
+        result.map_err(|error| self.change_io(error))?;
+        self.log_start_saved = self.log_start_saved.max(removal.log_start);
+        self.forgotten
+            .retain(|base_offset| !removal.segments.contains(base_offset));
+        Ok(())
+    }
+
+    /// Whether segments were forgotten whose files may still be there.
+    pub(super) fn has_forgotten(&self) -> bool {
+        !self.forgotten.is_empty()
+    }
+
+    /// Removes what is forgotten here and now.
+    pub(super) fn finish_removals(&mut self) -> Result<(), ChangeError> {
+        match self.begin_removal() {
+            Some(removal) => {
+                let result = removal.run();
+                self.finish_removal(&removal, result)
+            }
+            None => Ok(()),
+        }
+    }
+}
+
+/// What the temporary file of a removal ends with; what is written under the log's lock has another suffix.
+const REMOVAL_SUFFIX: &str = ".removal.tmp";
+
+/// Files to remove. It holds what it needs; the log may go on meanwhile.
+#[derive(Debug)]
+#[must_use = "a removal must be run and handed to Log::finish_removal"]
+pub struct Removal {
+    disk: Arc<dyn Disk>,
+    dir: Arc<Path>,
+    log_start: Offset,
+    has_moved: bool,
+    /// Base offsets, rising.
+    segments: Vec<Offset>,
+}
+
+impl Removal {
+    /// Makes the log's start durable and removes the files below. Blocks; the log's lock must not be held.
+    ///
+    /// # Errors
+    /// What the disk said; some of it may be done.
+    pub fn run(&self) -> io::Result<()> {
+        if self.has_moved {
+            self.save_log_start()?;
+        }
+        for base_offset in &self.segments {
+            remove_segment(&*self.disk, &self.dir, *base_offset)?;
+        }
+        if !self.segments.is_empty() {
+            self.disk.sync_dir(&self.dir)?;
+        }
+        Ok(())
+    }
+
+    fn save_log_start(&self) -> io::Result<()> {
+        let bytes = files::encode_log_start(&self.dir, self.log_start)?;
+        let path = self.dir.join(file_names::LOG_START_OFFSET_CHECKPOINT);
+        let write = || write_atomically_beside(&*self.disk, &path, &bytes, REMOVAL_SUFFIX);
+        match write() {
+            Err(error) if is_transient(&error) && self.make_room()? => write(),
+            written => written,
+        }
+    }
+
+    /// On a full disk nothing could be removed for want of the few bytes that say so. Indexes can be built anew, should a crash
+    /// bring their segments back. Says whether any went.
+    fn make_room(&self) -> io::Result<bool> {
+        let mut has_room = false;
+        for base_offset in &self.segments {
+            for suffix in [file_names::OFFSET_INDEX, file_names::TIME_INDEX] {
+                let path = self.dir.join(file_names::with_offset(*base_offset, suffix));
+                has_room |= self.disk.remove_file(&path).is_ok();
+            }
+        }
+        self.disk.sync_dir(&self.dir)?;
+        Ok(has_room)
     }
 }
 

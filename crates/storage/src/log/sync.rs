@@ -248,6 +248,7 @@ impl Log {
     /// The disk refuses, or the log had stopped: the shutdown is not clean then.
     pub fn close(mut self) -> Result<(), ChangeError> {
         self.check_running()?;
+        self.finish_removals()?;
         let is_untouched = self.durable == self.log_end
             && self.last_snapshot == Some(self.log_end)
             && self.epochs_saved == self.epochs.version()

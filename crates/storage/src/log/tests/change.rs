@@ -35,6 +35,19 @@ fn a_log_is_created_once_and_a_half_made_one_is_completed() {
 }
 
 #[test]
+fn a_full_disk_does_not_keep_segments_from_going() {
+    let fixture = Fixture::new();
+    let mut log = filled(&fixture, &small(), 120);
+    let segments = log.segment_count();
+    fixture.disk.set_free_bytes(Some(0));
+    assert_eq!(log.delete_records_before(Offset(100)).unwrap(), Offset(100));
+    assert!(log.segment_count() < segments);
+    drop(log);
+    fixture.disk.crash(1);
+    assert_eq!(fixture.open(&small(), 1).log_start_offset(), Offset(100));
+}
+
+#[test]
 fn a_log_that_lost_its_metadata_is_not_taken_for_a_new_one() {
     let fixture = Fixture::new();
     let mut log = filled(&fixture, &small(), 120);
@@ -49,33 +62,6 @@ fn a_log_that_lost_its_metadata_is_not_taken_for_a_new_one() {
         "{error}"
     );
     assert_eq!(fixture.disk.live_files(), before);
-}
-
-#[test]
-fn a_deleted_log_does_not_come_back() {
-    for operation in 0.. {
-        let fixture = Fixture::new();
-        let log = filled(&fixture, &small(), 50);
-        fixture.disk.crash_at(operation);
-        let is_deleted = log.delete().is_ok();
-        if !fixture.disk.is_crashed() {
-            assert!(is_deleted && operation > 3);
-            break;
-        }
-        fixture.disk.crash(operation);
-        Log::finish_deletions(&fixture.environment).unwrap();
-        let exists = Log::exists(&fixture.environment, Path::new(DIR)).unwrap();
-        assert!(!(is_deleted && exists));
-        if exists {
-            assert_eq!(
-                fixture.open(&small(), 1).log_end_offset(),
-                Offset(50),
-                "all of it or nothing"
-            );
-        } else {
-            fixture.create(&small());
-        }
-    }
 }
 
 #[test]
