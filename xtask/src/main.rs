@@ -9,6 +9,7 @@ mod codegen;
 mod compat;
 mod differ;
 mod documented;
+mod fuzz;
 mod golden;
 mod shell;
 mod suites;
@@ -58,6 +59,11 @@ const MENU: &[Command] = &[
         run: suites::run,
     },
     Command {
+        name: "fuzz",
+        about: "random bytes against everything that reads bytes, 60 s each [--seconds N --only messages,batches,...]",
+        run: fuzz::run,
+    },
+    Command {
         name: "check",
         about: "the fast half of test: format, lints, docs, dependency rules, no tests [--deny: licences and sources too]",
         run: check::run,
@@ -69,7 +75,7 @@ const MENU: &[Command] = &[
     },
     Command {
         name: "torture",
-        about: "crashes, standstills, power cuts and failed syncs under load; as root [--only kill,power,... --help]",
+        about: "malformed frames; crashes, standstills, power cuts and failed syncs under load; as root [--only hostile --only kill,power,... --help]",
         run: torture::run,
     },
 ];

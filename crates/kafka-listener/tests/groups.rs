@@ -488,3 +488,54 @@ async fn this_broker_coordinates_groups_and_no_transactions() {
         }
     }
 }
+
+#[tokio::test]
+async fn an_error_of_the_group_is_told_in_every_version_and_never_as_no_offset() {
+    let server = Server::start().await;
+    let id = server.topic("t", 1).await;
+    let mut client = server.client().await;
+    client.call(&commit("g", "t", 0, 42, 9, id), 9).await;
+    // The groups' logs are damaged where they were durable: nobody knows any more what was committed.
+    let server = server
+        .restart_after(|data| {
+            for partition in 0..2 {
+                let log = data.join(format!(
+                    "__consumer_offsets-{partition}/00000000000000000000.log"
+                ));
+                std::fs::write(log, b"not a log").unwrap();
+            }
+        })
+        .await;
+    let mut client = server.client().await;
+    for version in versions(ApiKey::OffsetFetch) {
+        let topic = OffsetFetchRequestTopic {
+            name: "t".into(),
+            partition_indexes: vec![0],
+        };
+        let request = OffsetFetchRequest {
+            group_id: "g".into(),
+            topics: Some(vec![topic]),
+            ..Default::default()
+        };
+        let told = loop {
+            let told = if version < 8 {
+                let response = client.call(&request, version).await;
+                match version {
+                    1 => response.topics[0].partitions[0].error_code,
+                    _ => response.error_code,
+                }
+            } else {
+                committed(&mut client, "g", "t", version, id).await.0
+            };
+            if error(told) != ErrorCode::CoordinatorLoadInProgress {
+                break told;
+            }
+            tokio::task::yield_now().await;
+        };
+        assert_eq!(
+            error(told),
+            ErrorCode::CoordinatorNotAvailable,
+            "version {version}"
+        );
+    }
+}

@@ -11,8 +11,14 @@ use anyhow::Context;
 use std::fs;
 use std::path::PathBuf;
 
-/// Runs the command. The arguments are those of `python -m torture` (`--help` lists them).
+/// How many malformed frames of each kind.
+const HOSTILE_FRAMES: &str = "1000";
+
+/// Runs the command. The arguments are those of `python -m torture` (`--help` lists them), but for `--only hostile`.
 pub(crate) fn run(args: &[String]) -> anyhow::Result<()> {
+    if args == ["--only", "hostile"] {
+        return hostile();
+    }
     let python = python_with_clients()?;
     if args
         .iter()
@@ -21,6 +27,9 @@ pub(crate) fn run(args: &[String]) -> anyhow::Result<()> {
         return shell::run(torture(&python).arg("--help"));
     }
     self_test()?;
+    if !args.iter().any(|arg| arg.starts_with("--only")) {
+        hostile()?;
+    }
     let brings_a_broker = |arg: &String| arg.starts_with("--binary") || arg.starts_with("--serve");
     if !args.iter().any(brings_a_broker) {
         shell::step("cargo build --package fanlog", || {
@@ -38,6 +47,17 @@ pub(crate) fn run(args: &[String]) -> anyhow::Result<()> {
             .args(["--commit", &commit()?])
             .args(args),
     )
+}
+
+/// Malformed frames against a running broker, more of them than in the test command.
+fn hostile() -> anyhow::Result<()> {
+    let what = format!("{HOSTILE_FRAMES} malformed frames of every kind of every API");
+    shell::step(&what, || {
+        let mut test = shell::cargo();
+        test.args(["test", "--package", "fanlog", "--test", "hostile"]);
+        test.args(["--", "--nocapture"]);
+        shell::run(test.env("FANLOG_HOSTILE_FRAMES", HOSTILE_FRAMES))
+    })
 }
 
 /// The checker's own tests: it must find every kind of violation. Needs Python and nothing else.

@@ -1,6 +1,7 @@
 //! A broker for tests that talk to one.
 
 use fanlog_client::{ClientConfig, Cluster};
+use std::fs::File;
 use std::net::TcpListener;
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -18,7 +19,13 @@ pub(crate) struct Broker {
 }
 
 impl Broker {
+    #[allow(dead_code, reason = "some tests want settings of their own")]
     pub(crate) fn start() -> Self {
+        Self::start_with(&[], None)
+    }
+
+    /// A broker with settings of its own; what it says goes to `log`, if there is one.
+    pub(crate) fn start_with(settings: &[&str], log: Option<File>) -> Self {
         if let Ok(address) = std::env::var("FANLOG_TEST_BOOTSTRAP") {
             let process = None;
             return Self { address, process };
@@ -30,14 +37,25 @@ impl Broker {
             .arg("--data")
             .arg(folder.path())
             .args(["--kafka", &address, "--http", &free_address()])
+            .args(settings.iter().flat_map(|setting| ["--set", setting]))
             .stdin(Stdio::null())
             .stdout(Stdio::null())
+            .stderr(log.map_or_else(Stdio::inherit, Stdio::from))
             .spawn()
             .expect("cargo has built the binary");
         Self {
             address,
             process: Some((child, folder)),
         }
+    }
+
+    /// Its process, where it is our own.
+    #[allow(
+        dead_code,
+        reason = "not every test that has a broker looks at its process"
+    )]
+    pub(crate) fn process_id(&self) -> Option<u32> {
+        self.process.as_ref().map(|(child, _)| child.id())
     }
 
     /// A client of the broker, once it answers.

@@ -23,6 +23,7 @@ use fanlog_protocol::records::{BatchBuilder, BatchView, Compression, Decompresso
 use fanlog_protocol::wire::{GatherBuffer, Reader, RecordBytes};
 use fanlog_protocol::{ApiKey, ErrorCode, Message, Request};
 use std::net::SocketAddr;
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 use tempfile::TempDir;
@@ -105,6 +106,11 @@ impl Server {
 
     /// Stops cleanly and starts again over the same directory, on another port.
     pub async fn restart(self) -> Self {
+        self.restart_after(|_| {}).await
+    }
+
+    /// As `restart`; while it is stopped, somebody does something to its directory.
+    pub async fn restart_after(self, change: impl FnOnce(&Path)) -> Self {
         let Self {
             broker,
             stop,
@@ -121,6 +127,7 @@ impl Server {
         while gone.strong_count() > 0 {
             tokio::task::yield_now().await;
         }
+        change(dir.path());
         Self::start_in(dir, &[]).await
     }
 
