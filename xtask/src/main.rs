@@ -12,6 +12,7 @@ mod documented;
 mod fuzz;
 mod golden;
 mod shell;
+mod simulate;
 mod suites;
 mod tally;
 mod test;
@@ -72,6 +73,11 @@ const MENU: &[Command] = &[
         name: "examples",
         about: "what the documents tell people to type, the demo and examples/, against a broker",
         run: documented::run_alone,
+    },
+    Command {
+        name: "simulate",
+        about: "the broker over a simulated clock and disk, seed by seed [--seeds N --from S, --seed S --trace]",
+        run: simulate::run,
     },
     Command {
         name: "torture",

@@ -5,7 +5,7 @@
 
 use crate::shell::{self, Usage, step};
 use crate::tally::Tally;
-use crate::{check, codegen, compat, documented, golden, toolchains, torture};
+use crate::{check, codegen, compat, documented, golden, simulate, toolchains, torture};
 
 /// Runs the command.
 pub(crate) fn run(args: &[String]) -> anyhow::Result<()> {
@@ -28,6 +28,7 @@ pub(crate) fn run(args: &[String]) -> anyhow::Result<()> {
         }),
     );
     kafka_reads_our_files(&mut tally);
+    planted_faults_are_found(&mut tally);
     tally.record("the history checker's own tests", torture::self_test());
     compat::smoke(&mut tally);
     documented::run(&mut tally);
@@ -44,6 +45,12 @@ fn rust_tests(tally: &mut Tally) {
     // Failed tests are counted already; this also catches a crate that does not compile, which counts no test.
     if let Err(error) = outcome {
         tally.fail("cargo test", &format!("{error:#}"));
+    }
+}
+
+fn planted_faults_are_found(tally: &mut Tally) {
+    if let Err(error) = simulate::finds_planted_faults(|line| tally.add_cargo_line(line)) {
+        tally.fail("planted faults", &format!("{error:#}"));
     }
 }
 

@@ -27,6 +27,17 @@ const ALLOWED: &[(&str, &[&str])] = &[
         ],
     ),
     (
+        "fanlog-simulator",
+        &[
+            "fanlog-model",
+            "fanlog-protocol",
+            "fanlog-coordinators",
+            "fanlog-environment",
+            "fanlog-storage",
+            "fanlog-broker",
+        ],
+    ),
+    (
         "fanlog-kafka-listener",
         &[
             "fanlog-model",

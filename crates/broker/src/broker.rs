@@ -114,7 +114,12 @@ impl Broker {
 
     /// Reads many partitions, waiting as the plan asks.
     pub async fn fetch(&self, plan: FetchRequestPlan) -> FetchResult {
-        let fetch = Fetch::new(&self.topics(), plan, self.budget.clone());
+        let fetch = Fetch::new(
+            &self.topics(),
+            plan,
+            self.budget.clone(),
+            self.opener.blocking,
+        );
         fetch.run().await
     }
 

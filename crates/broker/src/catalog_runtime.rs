@@ -124,7 +124,9 @@ impl Broker {
             .map_err(|error| unavailable(&error))?;
         *runtime.view.write() = ledger.view().clone();
         let broker = self.clone();
-        tokio::task::spawn_blocking(move || broker.reconcile())
+        self.opener
+            .blocking
+            .run(move || broker.reconcile())
             .await
             .map_err(|error| unavailable(&error))?;
         self.note_made_in(&mut ledger);

@@ -6,6 +6,7 @@
 //! In -> out: a plan -> one outcome per partition, in the plan's order.
 //! Invariants: LOG-2 (nothing above the high watermark), OPS-1.   Read next: `waiters.rs`.
 
+use crate::blocking::Blocking;
 use crate::fetch_types::{FetchError, FetchPartition, FetchRequestPlan, FetchedRecords};
 use crate::lookup::{LookupError, PartitionUnavailable, TopicRef};
 use crate::partition::{Partition, Readable};
@@ -132,6 +133,7 @@ pub(crate) struct Fetch {
     plan: FetchRequestPlan,
     targets: Vec<Result<Arc<Partition>, LookupError>>,
     budget: FetchBudget,
+    blocking: Blocking,
 }
 
 /// Takes a fetch off its partitions' lists when it ends, however it ends.
@@ -155,6 +157,7 @@ impl Fetch {
         topics: &TopicsView,
         mut plan: FetchRequestPlan,
         budget: FetchBudget,
+        blocking: Blocking,
     ) -> Self {
         plan.bytes_max = plan.bytes_max.min(budget.bytes_max());
         plan.bytes_min = plan.bytes_min.min(plan.bytes_max);
@@ -167,6 +170,7 @@ impl Fetch {
             plan,
             targets,
             budget,
+            blocking,
         }
     }
 
@@ -260,7 +264,7 @@ impl Fetch {
         }
         // What was written long ago, or before a restart, may have to come from the disk, and much takes its time even from
         // memory: that must not hold up other connections.
-        let read = tokio::task::spawn_blocking(move || self.read_all(looked));
+        let read = self.blocking.run(move || self.read_all(looked));
         match read.await {
             Ok(partitions) => FetchResult { partitions, memory },
             Err(panicked) => std::panic::resume_unwind(panicked.into_panic()),

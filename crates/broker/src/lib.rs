@@ -7,6 +7,7 @@
 //! In -> out: calls of listeners -> appends, reads and records of the internal topics.
 //! Invariants: LOG-1, LOG-2, PRD-1, GRP-3, OPS-1.   Read next: `broker.rs`.
 
+mod blocking;
 mod broker;
 mod config;
 mod lookup;

@@ -94,7 +94,8 @@ impl Broker {
             });
         }
         let broker = self.clone();
-        let delete = tokio::task::spawn_blocking(move || broker.trim(&partition, before));
+        let blocking = self.opener.blocking;
+        let delete = blocking.run(move || broker.trim(&partition, before));
         match delete.await {
             Ok(result) => result,
             Err(panicked) => std::panic::resume_unwind(panicked.into_panic()),

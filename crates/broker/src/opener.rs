@@ -6,6 +6,7 @@
 //! Never: deletes anything but the folder of a topic that the catalog has deleted.
 //! Read next: `folders.rs`, `reconcile.rs`.
 
+use crate::blocking::Blocking;
 use crate::folders::{PARTITION_METADATA, mark_deleted, remove_deleted, topic_id_in};
 use crate::metrics::{Metrics, TopicMetrics};
 use crate::partition::{Partition, PartitionShared, Place};
@@ -39,6 +40,8 @@ pub(crate) struct Opener {
     pub(crate) metrics: Arc<Metrics>,
     /// How many logs are opened or closed at once.
     pub(crate) threads: usize,
+    /// Where work runs that blocks.
+    pub(crate) blocking: Blocking,
     /// Whether the last run ended cleanly, so that logs are trusted as they are.
     pub(crate) is_clean: bool,
 }

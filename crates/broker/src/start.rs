@@ -5,6 +5,7 @@
 //! In -> out: configuration and environment -> a broker that serves.
 //! Read next: `identity.rs`, `start_counter.rs`, `reconcile.rs`.
 
+use crate::blocking::Blocking;
 use crate::broker::Broker;
 use crate::catalog_runtime::{CATALOG_TOPIC_ID, CatalogRuntime};
 use crate::clean_shutdown::{take_marker, write_marker};
@@ -104,7 +105,7 @@ impl Broker {
     /// first where they only wait for durability; later ones find their partitions offline.
     pub async fn shutdown(self: &Arc<Self>) {
         let broker = self.clone();
-        let stop = tokio::task::spawn_blocking(move || broker.stop());
+        let stop = self.opener.blocking.run(move || broker.stop());
         if let Err(error) = stop.await {
             tracing::error!(%error, "the shutdown did not finish; the next start verifies the logs");
         }
@@ -189,16 +190,19 @@ fn new_opener(environment: Environment, config: &BrokerConfig) -> Result<Opener,
     // The marker goes before anything is written; the count rises before anything is served.
     let is_clean = take_marker(disk)?;
     let leader_epoch = raise_start_counter(disk, is_new)?;
+    let blocking = match config.sync_threads {
+        0 => Blocking::Inline,
+        _ => Blocking::OnThreads,
+    };
     Ok(Opener {
         queue: Arc::new(SyncQueue::default()),
         metrics: Arc::new(Metrics::new()),
         leader_epoch,
-        // A simulation does one thing after the other, so that the same seed gives the same bytes.
-        threads: if config.sync_threads == 0 {
-            1
-        } else {
-            OPENING_THREADS
+        threads: match blocking {
+            Blocking::Inline => 1,
+            Blocking::OnThreads => OPENING_THREADS,
         },
+        blocking,
         is_clean,
         environment,
     })
@@ -272,6 +276,7 @@ fn assemble(
         opener.environment.entropy.clone(),
         group_settings(&settings),
         config.has_timers,
+        opener.blocking,
     ));
     let broker = Arc::new(Broker {
         identity,

@@ -8,5 +8,7 @@
 mod call;
 pub mod catalog;
 pub mod group;
+#[cfg(feature = "planted-faults")]
+pub mod planted;
 
 pub use call::{CallId, Now};

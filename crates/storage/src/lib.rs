@@ -13,6 +13,8 @@ mod types;
 pub mod formats;
 mod header;
 mod leader_epochs;
+#[cfg(feature = "planted-faults")]
+pub mod planted;
 mod producer_state;
 mod segment;
 mod sparse_index;

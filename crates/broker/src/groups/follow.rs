@@ -23,7 +23,7 @@ impl Groups {
         let new = self.start_shards(ours);
         let load = move || new.iter().for_each(|shard| shard.load());
         if in_background {
-            tokio::task::spawn_blocking(load);
+            self.blocking.spawn(load);
         } else {
             load();
         }
@@ -47,6 +47,7 @@ impl Groups {
                     self.clock.clone(),
                     self.settings.clone(),
                     self.weak_broker(),
+                    self.blocking,
                 );
                 new.push(shard.clone());
                 shard

@@ -24,7 +24,10 @@ impl Shard {
             if let Err(error) = durable {
                 return shard.break_down(&error.to_string());
             }
-            let loading = tokio::task::spawn_blocking(move || shard.load());
+            let loading = shard.blocking().run({
+                let shard = shard.clone();
+                move || shard.load()
+            });
             if loading.await.is_err() {
                 tracing::error!("loading groups stopped at an internal error");
             }

@@ -16,6 +16,7 @@ mod timer;
 pub(crate) use follow::group_settings;
 pub use shard::CoordinatorError;
 
+use crate::blocking::Blocking;
 use crate::broker::Broker;
 use crate::steady_clock::SteadyClock;
 use fanlog_coordinators::CallId;
@@ -68,6 +69,7 @@ pub struct Groups {
     shards: RwLock<Arc<[Arc<Shard>]>>,
     timers: Mutex<Vec<AbortHandle>>,
     has_timers: bool,
+    blocking: Blocking,
 }
 
 /// Unwraps the answer of the kind that the question has.
@@ -86,6 +88,7 @@ impl Groups {
         entropy: Arc<dyn Entropy>,
         settings: GroupSettings,
         has_timers: bool,
+        blocking: Blocking,
     ) -> Self {
         Self {
             broker: OnceLock::new(),
@@ -95,6 +98,7 @@ impl Groups {
             shards: RwLock::new(Arc::from([])),
             timers: Mutex::new(Vec::new()),
             has_timers,
+            blocking,
         }
     }
 

@@ -8,6 +8,7 @@
 
 use super::batch::group_batch;
 use crate::append_types::{AppendError, Appender};
+use crate::blocking::Blocking;
 use crate::broker::Broker;
 use crate::partition::Partition;
 use crate::steady_clock::SteadyClock;
@@ -46,6 +47,7 @@ pub(crate) struct Shard {
     clock: SteadyClock,
     settings: Arc<Mutex<GroupSettings>>,
     broker: Weak<Broker>,
+    blocking: Blocking,
     phase: Mutex<Phase>,
     calls: AtomicU64,
     /// The next deadline came closer, or the phase changed.
@@ -87,16 +89,22 @@ impl Shard {
         clock: SteadyClock,
         settings: Arc<Mutex<GroupSettings>>,
         broker: Weak<Broker>,
+        blocking: Blocking,
     ) -> Arc<Self> {
         Arc::new(Self {
             partition,
             clock,
             settings,
             broker,
+            blocking,
             phase: Mutex::new(Phase::Loading),
             calls: AtomicU64::new(0),
             rearmed: Arc::new(Notify::new()),
         })
+    }
+
+    pub(super) fn blocking(&self) -> Blocking {
+        self.blocking
     }
 
     pub(super) fn broker(&self) -> Option<Arc<Broker>> {

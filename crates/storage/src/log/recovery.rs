@@ -237,9 +237,12 @@ impl Log {
             self.active_mut().reset_indexes();
             0
         };
+        let notes_from = snapshot.max(base_offset);
+        #[cfg(feature = "planted-faults")]
+        let notes_from = crate::planted::notes_from(notes_from);
         let walk = Walk {
             position,
-            notes_from: snapshot.max(base_offset),
+            notes_from,
             checks_crc: true,
         };
         let walked = self.walk_tail(walk).map_err(&io_error)?;
@@ -414,6 +417,8 @@ fn finish_removals(
         .windows(2)
         .take_while(|pair| is_below(pair))
         .count();
+    #[cfg(feature = "planted-faults")]
+    let count = crate::planted::removed_segments(count, segments.len());
     for segment in segments.drain(..count) {
         retention::remove_segment(disk, dir, segment.base_offset)?;
     }

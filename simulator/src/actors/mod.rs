@@ -1,0 +1,14 @@
+//! Clients: what they do next, and what they make of the answers.
+//!
+//! Why it exists: promises are made to clients; only clients that retry, stumble, come late and vanish put them to the test.
+//! In -> out: chance -> calls of the broker -> promises.
+
+pub(crate) mod administrator;
+mod member;
+mod producer;
+mod reader;
+mod stream;
+
+pub(crate) use member::Member;
+pub(crate) use producer::{Attempt, Producer};
+pub(crate) use reader::Reader;

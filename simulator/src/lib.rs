@@ -1,0 +1,81 @@
+//! The broker over a simulated clock and disk, driven by a seed, held to its promises.
+//!
+//! Why it exists: what goes wrong between an append, a sync, a crash and a recovery goes wrong in one order of events among
+//! thousands; here each order has a number, and comes back under it.
+//! Owns: clients, faults, and the memory of what was promised.   Never: real time, threads, a real disk.
+//! In -> out: a seed -> nothing, or the promise that was broken and after what.
+//! Invariants: LOG-1 to LOG-4, PRD-1, PRD-2, GRP-1 to GRP-3, CAT-1.   Read next: `run.rs`, then `promises/records.rs`.
+
+mod actors;
+mod chance;
+mod disk;
+mod panics;
+#[cfg(feature = "planted-faults")]
+mod planted;
+mod promises;
+mod run;
+mod trace;
+mod world;
+
+pub use promises::Violation;
+pub use world::Reached;
+
+/// A fault that is made on purpose, to see whether it is found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Planted {
+    /// Segments are never synced, and the disk says that they were.
+    SkippedSync,
+    /// Folders are never synced, and the disk says that they were.
+    SkippedFolderSync,
+    /// Recovery forgets the first batch behind the producer snapshot.
+    #[cfg(feature = "planted-faults")]
+    ForgottenBatch,
+    /// Recovery removes one segment more than lies below the log's start.
+    #[cfg(feature = "planted-faults")]
+    SegmentTooMany,
+    /// Groups take commits from any generation.
+    #[cfg(feature = "planted-faults")]
+    SkippedGenerationCheck,
+}
+
+/// What a run is made of.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// How many processes of the broker follow each other.
+    pub lives: u64,
+    /// How many steps each makes at most.
+    pub steps: u64,
+    /// A fault made on purpose.
+    pub planted: Option<Planted>,
+    /// Whether every event is printed.
+    pub is_traced: bool,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            lives: 5,
+            steps: 120,
+            planted: None,
+            is_traced: false,
+        }
+    }
+}
+
+/// How a run ended.
+#[derive(Clone, Debug)]
+pub struct Outcome {
+    /// The seed.
+    pub seed: u64,
+    /// What was reached, or the promise that was broken.
+    pub result: Result<Reached, Violation>,
+    /// Of all events, and of the disk at every crash and at the end.
+    pub hash: u64,
+    /// How many events there were.
+    pub events: u64,
+}
+
+/// Runs one seed, on this thread.
+pub fn simulate(seed: u64, options: &Options) -> Outcome {
+    run::run(seed, options)
+}

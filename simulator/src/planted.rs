@@ -1,0 +1,15 @@
+//! Faults planted in the product's own code, on this thread.
+
+use crate::Planted;
+use fanlog_coordinators::planted::skip_generation_check;
+use fanlog_storage::planted::PlantedFault;
+
+/// Plants a fault, or removes what an earlier run has planted.
+pub(crate) fn plant(planted: Option<Planted>) {
+    fanlog_storage::planted::plant(match planted {
+        Some(Planted::ForgottenBatch) => Some(PlantedFault::ForgetsABatch),
+        Some(Planted::SegmentTooMany) => Some(PlantedFault::RemovesASegmentTooMany),
+        _ => None,
+    });
+    skip_generation_check(planted == Some(Planted::SkippedGenerationCheck));
+}

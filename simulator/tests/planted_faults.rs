@@ -1,0 +1,51 @@
+//! Faults on purpose: each must be found, and soon, by the promise that it breaks.
+
+use fanlog_simulator::{Options, Planted, simulate};
+
+/// The first seed that finds the fault, among so many; it must be a breach of one of these promises.
+fn check(planted: Planted, seeds: u64, promises: &[&str]) {
+    let options = Options {
+        planted: Some(planted),
+        ..Options::default()
+    };
+    let found = (0..seeds).find_map(|seed| Some((seed, simulate(seed, &options).result.err()?)));
+    let Some((seed, violation)) = found else {
+        panic!("{planted:?} was not found within {seeds} seeds");
+    };
+    println!("{planted:?}: seed {seed} finds {violation}");
+    assert!(promises.contains(&violation.promise), "{violation}");
+    let clean = simulate(seed, &Options::default());
+    assert!(
+        clean.result.is_ok(),
+        "seed {seed} fails without the fault: {clean:?}"
+    );
+}
+
+#[test]
+fn a_skipped_sync_is_found() {
+    check(Planted::SkippedSync, 10, &["LOG-1", "LOG-2", "LOG-3"]);
+}
+
+#[test]
+fn a_skipped_sync_of_folders_is_found() {
+    check(
+        Planted::SkippedFolderSync,
+        10,
+        &["LOG-1", "LOG-2", "LOG-3", "CAT-1"],
+    );
+}
+
+#[test]
+fn an_off_by_one_in_what_recovery_tells_the_producers_is_found() {
+    check(Planted::ForgottenBatch, 100, &["PRD-1", "PRD-2"]);
+}
+
+#[test]
+fn an_off_by_one_in_what_recovery_removes_is_found() {
+    check(Planted::SegmentTooMany, 400, &["LOG-1"]);
+}
+
+#[test]
+fn a_generation_check_left_out_is_found() {
+    check(Planted::SkippedGenerationCheck, 60, &["GRP-2"]);
+}
