@@ -12,6 +12,7 @@ import multiprocessing
 import os
 import pathlib
 import random
+import shutil
 import signal
 import sys
 import tempfile
@@ -231,8 +232,13 @@ def main():
     for worker in workers:
         worker.join(20)
     broken = summary(shop, folder, groups)
-    print("all promises held" if not broken else "BROKEN: " + "; ".join(broken))
-    return 1 if broken else 0
+    if broken:
+        print("BROKEN: " + "; ".join(broken))
+        print(f"what the consumers wrote lies in {folder}")
+        return 1
+    shutil.rmtree(folder)
+    print("all promises held")
+    return 0
 
 
 if __name__ == "__main__":

@@ -56,6 +56,8 @@ impl Client {
             Ok(vec![text(&toolchains::python()?), text(&script)])
         };
         let mut environment = Vec::new();
+        // Java's codecs unpack libraries there, and one that is killed leaves them.
+        let temporary = format!("-Djava.io.tmpdir={}", toolchains::cache().display());
         let program = match *name {
             "kcat" => {
                 environment.push(("KCAT".to_owned(), text(&toolchains::kcat()?)));
@@ -73,7 +75,7 @@ impl Client {
             ]
             .map(str::to_owned)
             .into_iter()
-            .chain([toolchains::java()?, "fanlog.Client".to_owned()])
+            .chain([toolchains::java()?, temporary, "fanlog.Client".to_owned()])
             .collect(),
             "franz-go" => vec![text(&toolchains::go()?.join("franz"))],
             "sarama" => vec![text(&toolchains::go()?.join("sarama"))],
