@@ -5,13 +5,14 @@ use crate::fetch_types::Isolation;
 use crate::lookup::TopicRef;
 use crate::offsets_types::{DeleteRecordsError, EpochEnd, ListedOffset, OffsetSpec, OffsetsError};
 use crate::partition::Partition;
-use fanlog_model::{LeaderEpoch, Offset, PartitionIndex};
-use fanlog_storage::{Log, ReadError, TimestampOffset};
+use fanlog_model::{LeaderEpoch, Offset, PartitionIndex, TimestampMs};
+use fanlog_storage::{Log, ReadError, TimeSearch, TimestampOffset};
 use std::fmt::Display;
+use std::io;
 use std::sync::Arc;
 
 impl Broker {
-    /// An offset of a partition. It may read from the disk: a caller on an async thread accepts that.
+    /// An offset of a partition. For a time it reads from the disk, without the partition's lock: it blocks.
     ///
     /// # Errors
     /// There is no such partition, or it cannot serve, or the leader epochs differ.
@@ -25,8 +26,24 @@ impl Broker {
     ) -> Result<ListedOffset, OffsetsError> {
         let partition = self.partition(topic, partition)?;
         partition.check_leader_epoch(leader_epoch)?;
-        let looked = partition.with_log(|log| look_up(log, &partition, spec, isolation))?;
-        looked.map_err(|error| unreadable(&partition, &error))
+        let mut attempts = SEARCHES_MAX;
+        loop {
+            attempts -= 1;
+            let looked = partition.with_log(|log| look_up(log, &partition, spec, isolation))?;
+            let found = match looked {
+                LookedUp::Known(listed) => return Ok(listed),
+                LookedUp::FirstAt(timestamp, search) => search.first_at(timestamp),
+                LookedUp::Newest(search) => search.latest(),
+            };
+            // A topic that was deleted meanwhile, or whose name another has now, gives no answer.
+            partition.check_serving()?;
+            match found {
+                Ok(record) => return Ok(found_at(record)),
+                // Retention has taken a segment away before it was read.
+                Err(error) if attempts > 0 && is_missing_file(&error) => {}
+                Err(error) => return Err(unreadable(&partition, &error)),
+            }
+        }
     }
 
     /// Where the records of an epoch end; of the largest one at or below it.
@@ -133,12 +150,24 @@ impl Broker {
     }
 }
 
-fn look_up(
-    log: &Log,
-    partition: &Partition,
-    spec: OffsetSpec,
-    isolation: Isolation,
-) -> Result<ListedOffset, ReadError> {
+/// How often a search begins anew because retention was faster.
+const SEARCHES_MAX: usize = 5;
+
+/// What the lock was needed for.
+enum LookedUp {
+    /// The answer.
+    Known(ListedOffset),
+    /// What must be searched for the first record at or after a time.
+    FirstAt(TimestampMs, TimeSearch),
+    /// What must be searched for the newest record.
+    Newest(TimeSearch),
+}
+
+fn is_missing_file(error: &ReadError) -> bool {
+    matches!(error, ReadError::Io { source, .. } if source.kind() == io::ErrorKind::NotFound)
+}
+
+fn look_up(log: &Log, partition: &Partition, spec: OffsetSpec, isolation: Isolation) -> LookedUp {
     let below = match isolation {
         Isolation::ReadUncommitted => log.durable_offset(),
         Isolation::ReadCommitted => log.last_stable_offset().min(log.durable_offset()),
@@ -148,15 +177,17 @@ fn look_up(
         timestamp: None,
         leader_epoch: epoch,
     };
-    Ok(match spec {
+    LookedUp::Known(match spec {
         OffsetSpec::Earliest | OffsetSpec::EarliestLocal => {
             let start = log.log_start_offset();
             at(start, Some(log.leader_epoch_at(start)))
         }
         OffsetSpec::Latest => at(below, Some(partition.leader_epoch())),
         OffsetSpec::LatestTiered | OffsetSpec::EarliestPendingUpload => NOTHING,
-        OffsetSpec::MaxTimestamp => found(log.max_timestamp_offset(below)?),
-        OffsetSpec::Timestamp(timestamp) => found(log.offset_for_timestamp(timestamp, below)?),
+        OffsetSpec::MaxTimestamp => return LookedUp::Newest(log.time_search(below)),
+        OffsetSpec::Timestamp(timestamp) => {
+            return LookedUp::FirstAt(timestamp, log.time_search(below));
+        }
     })
 }
 
@@ -166,7 +197,7 @@ const NOTHING: ListedOffset = ListedOffset {
     leader_epoch: None,
 };
 
-fn found(record: Option<TimestampOffset>) -> ListedOffset {
+fn found_at(record: Option<TimestampOffset>) -> ListedOffset {
     record.map_or(NOTHING, |record| ListedOffset {
         offset: Some(record.offset),
         timestamp: Some(record.timestamp),

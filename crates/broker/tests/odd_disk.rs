@@ -7,10 +7,13 @@
 
 mod common;
 
-use common::{Machine, batch, config, create, drive, name, new_topic, partition, produce, values};
-use fanlog_broker::Broker;
+use common::{
+    Machine, batch, by_name, config, create, drive, name, new_topic, partition, produce, values,
+};
+use fanlog_broker::{Broker, Isolation, OffsetSpec};
 use fanlog_coordinators::catalog::TopicRef;
 use fanlog_environment::{DirEntry, Disk, DiskFile, Environment, OpenMode, SimulatedDisk};
+use fanlog_model::{Offset, PartitionIndex, TimestampMs};
 use parking_lot::{Condvar, Mutex};
 use std::io;
 use std::path::Path;
@@ -34,6 +37,9 @@ struct OddDisk {
     /// Held by a test while files shall not go.
     removals: Mutex<()>,
     has_removal_begun: AtomicBool,
+    /// Held by a test while time indexes shall not be read.
+    searches: Mutex<()>,
+    has_search_begun: AtomicBool,
 }
 
 #[derive(Debug, Default)]
@@ -53,6 +59,8 @@ impl OddDisk {
             failing_removals: AtomicUsize::new(0),
             removals: Mutex::default(),
             has_removal_begun: AtomicBool::new(false),
+            searches: Mutex::default(),
+            has_search_begun: AtomicBool::new(false),
         });
         let environment = Environment {
             disk: disk.clone(),
@@ -125,6 +133,10 @@ impl Disk for OddDisk {
         let is_snapshot = path.to_string_lossy().contains(".snapshot");
         if is_snapshot && mode == OpenMode::CreateOrOpen && path.starts_with("t-0") {
             self.hold_up();
+        }
+        if mode == OpenMode::Read && path.extension().is_some_and(|e| e == "timeindex") {
+            self.has_search_begun.store(true, Ordering::Release);
+            drop(self.searches.lock());
         }
         self.disk.open(path, mode)
     }
@@ -223,8 +235,39 @@ fn segments(machine: &Machine) -> usize {
     entries.iter().filter(is_segment).count()
 }
 
+/// Whether an append gets through now. One that waits for the log's lock goes on later.
+fn appends_meanwhile(broker: &Broker) -> bool {
+    let log = partition(broker, "t", 0);
+    let (tell, told) = std::sync::mpsc::channel();
+    std::thread::spawn(move || tell.send(log.append(&mut batch(&["y"])).is_ok()));
+    told.recv_timeout(Duration::from_secs(10)) == Ok(true)
+}
+
 #[tokio::test]
-async fn appends_and_fetches_go_on_while_old_segments_are_removed() {
+async fn appends_go_on_while_an_offset_is_looked_up_by_time() {
+    let machine = Machine::new(43);
+    let (disk, broker) = broker_with_old_segments(&machine).await;
+    let held = disk.searches.lock();
+    disk.has_search_begun.store(false, Ordering::Release);
+    let search = {
+        let broker = broker.clone();
+        std::thread::spawn(move || {
+            let spec = OffsetSpec::Timestamp(TimestampMs(1_700_000_000_000));
+            let isolation = Isolation::ReadUncommitted;
+            broker.list_offset(&by_name("t"), PartitionIndex(0), spec, isolation, None)
+        })
+    };
+    while !disk.has_search_begun.load(Ordering::Acquire) {
+        std::thread::yield_now();
+    }
+    let went_on = appends_meanwhile(&broker);
+    drop(held);
+    assert!(went_on, "an append waited for a search");
+    assert_eq!(search.join().unwrap().unwrap().offset, Some(Offset(0)));
+}
+
+#[tokio::test]
+async fn appends_go_on_while_old_segments_are_removed() {
     let machine = Machine::new(41);
     let (disk, broker) = broker_with_old_segments(&machine).await;
     let held = disk.removals.lock();
@@ -236,19 +279,9 @@ async fn appends_and_fetches_go_on_while_old_segments_are_removed() {
     while !disk.has_removal_begun.load(Ordering::Acquire) {
         std::thread::yield_now();
     }
-    // Under the log's lock this would wait for ever.
-    let appended = std::thread::spawn({
-        let log = partition(&broker, "t", 0);
-        move || log.append(&mut batch(&["y"])).is_ok()
-    });
-    let deadline = std::time::Instant::now() + Duration::from_secs(10);
-    while !appended.is_finished() && std::time::Instant::now() < deadline {
-        std::thread::yield_now();
-    }
-    let went_on = appended.is_finished();
+    let went_on = appends_meanwhile(&broker);
     drop(held);
     assert!(went_on, "an append waited for a removal");
-    assert!(appended.join().unwrap());
     maintenance.join().unwrap();
     assert_eq!(segments(&machine), 1);
 }

@@ -411,6 +411,25 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
+    async fn a_peer_that_trickles_gives_way_to_those_who_wait_for_memory() {
+        let slices = vec![Bytes::from(vec![0; 1 << 20])];
+        let (mut out, mut peer) = tokio::io::duplex(10);
+        let trickle = tokio::spawn(async move {
+            loop {
+                tokio::time::sleep(Duration::from_secs(1)).await;
+                if tokio::io::AsyncReadExt::read_u8(&mut peer).await.is_err() {
+                    return;
+                }
+            }
+        });
+        let began = Instant::now();
+        let end = write_all_slices(&mut out, slices, || true).await;
+        assert!(matches!(end, Err(ConnectionError::GaveWay)));
+        assert!(began.elapsed() < STALL_MAX / 10);
+        trickle.abort();
+    }
+
+    #[tokio::test(start_paused = true)]
     async fn a_peer_that_does_not_read_gives_way_to_those_who_wait_for_memory() {
         let slices = || vec![Bytes::from_static(&[0; 100])];
         let (mut out, _unread) = tokio::io::duplex(10);

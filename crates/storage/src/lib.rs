@@ -21,7 +21,7 @@ mod sparse_index;
 
 pub use config::LogConfig;
 pub use error::{AppendError, ChangeError, LogFailed, OpenLogError, ReadError};
-pub use log::{CheckedBatches, Log, Removal, SyncTicket};
+pub use log::{CheckedBatches, Log, Removal, SyncTicket, TimeSearch};
 pub use types::{
     ActiveProducer, AppendOrigin, Appended, FileSlice, ReadLimit, ReadPlan, RecoveryMode, Retained,
     TimestampOffset,

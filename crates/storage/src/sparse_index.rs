@@ -80,7 +80,7 @@ impl IndexEntry for TimeEntry {
 }
 
 /// One index of one segment.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct SparseIndex<E> {
     path: PathBuf,
     /// How many entries the file holds.

@@ -1,13 +1,15 @@
 //! Lookup: offsets by time and by leader epoch.
 
 use super::Log;
+use super::read::read_error;
 use crate::error::ReadError;
 use crate::header::{BatchHeader, Step};
 use crate::segment::{Located, MaxTimestamp, Segment, SegmentError};
 use crate::types::TimestampOffset;
-use fanlog_environment::DiskFile;
+use fanlog_environment::{Disk, DiskFile};
 use fanlog_model::{LeaderEpoch, Offset, TimestampMs};
 use fanlog_protocol::records::{BatchView, Decompressor};
+use std::sync::Arc;
 
 impl Log {
     /// The first record, in offset order, whose time is `timestamp` or later, at or after the log's start and below `below`.
@@ -19,55 +21,7 @@ impl Log {
         timestamp: TimestampMs,
         below: Offset,
     ) -> Result<Option<TimestampOffset>, ReadError> {
-        let first = self.segment_index(self.log_start);
-        for segment in &self.segments[first..] {
-            if segment.base_offset >= below {
-                break;
-            }
-            self.note_open(segment.base_offset);
-            let found = self.search_segment(segment, timestamp, below);
-            if let Some(found) = found.map_err(|error| self.read_error(error))? {
-                return Ok(Some(found));
-            }
-        }
-        Ok(None)
-    }
-
-    fn search_segment(
-        &self,
-        segment: &Segment,
-        timestamp: TimestampMs,
-        below: Offset,
-    ) -> Result<Option<TimestampOffset>, SegmentError> {
-        let disk = self.disk();
-        let max = segment.max_timestamp(disk)?;
-        if max.is_none_or(|max| max.timestamp < timestamp) {
-            return Ok(None);
-        }
-        let from = segment
-            .offset_before_timestamp(disk, timestamp)?
-            .max(self.log_start);
-        let Some(start) = segment.find(disk, from)? else {
-            return Ok(None);
-        };
-        let file = segment.log_file(disk)?;
-        let mut walk = segment.walk_from(&*file, start.position, Some(start.header.base_offset));
-        while let Step::Batch { position, header } = segment.checked(walk.step()?)? {
-            if header.base_offset >= below {
-                break;
-            }
-            if header.max_timestamp < timestamp {
-                continue;
-            }
-            let batch = Located { position, header };
-            let is_wanted = |offset: Offset, time: TimestampMs| {
-                time >= timestamp && offset >= self.log_start && offset < below
-            };
-            if let Some(found) = first_record(segment, &*file, &batch, is_wanted)? {
-                return Ok(Some(found));
-            }
-        }
-        Ok(None)
+        self.time_search(below).first_at(timestamp)
     }
 
     /// The first record that has the largest time of all below `below`.
@@ -78,38 +32,25 @@ impl Log {
         &self,
         below: Offset,
     ) -> Result<Option<TimestampOffset>, ReadError> {
-        self.find_max_timestamp(below)
-            .map_err(|error| self.read_error(error))
+        self.time_search(below).latest()
     }
 
-    fn find_max_timestamp(&self, below: Offset) -> Result<Option<TimestampOffset>, SegmentError> {
-        let disk = self.disk();
-        let mut best = None;
-        for segment in &self.segments[self.segment_index(self.log_start)..] {
-            if segment.base_offset >= below {
-                break;
-            }
-            self.note_open(segment.base_offset);
-            if let Some(max) = segment.max_timestamp_below(disk, below)?
-                && max.offset >= self.log_start
-                && best.is_none_or(|(_, best): (&Segment, MaxTimestamp)| {
-                    max.timestamp > best.timestamp
-                })
-            {
-                best = Some((segment, max));
-            }
+    /// A search among the records below `below`, as they are now. It reads nothing yet.
+    pub fn time_search(&self, below: Offset) -> TimeSearch {
+        let first = self.segment_index(self.log_start);
+        let active = self.active().base_offset;
+        let segments = self.segments[first..]
+            .iter()
+            .take_while(|segment| segment.base_offset < below)
+            .map(|segment| segment.snapshot(segment.base_offset < active))
+            .collect();
+        TimeSearch {
+            disk: self.environment.disk.clone(),
+            name: self.name.clone(),
+            segments,
+            log_start: self.log_start,
+            below,
         }
-        let Some((segment, max)) = best else {
-            return Ok(None);
-        };
-        self.note_open(segment.base_offset);
-        let Some(batch) = segment.find(disk, max.offset)? else {
-            return Ok(None);
-        };
-        let file = segment.log_file(disk)?;
-        first_record(segment, &*file, &batch, |offset, time| {
-            time == max.timestamp && offset >= self.log_start
-        })
     }
 
     /// Where the records of a leader epoch end, as Kafka's OffsetForLeaderEpoch answers: the largest epoch known up to `epoch`, and the
@@ -125,6 +66,107 @@ impl Log {
             return self.leader_epoch;
         }
         self.epochs.epoch_at(offset).unwrap_or(self.leader_epoch)
+    }
+}
+
+/// A search by time: planned under the log's lock, run without it. A segment that is removed meanwhile is an error of the kind
+/// `NotFound`, where its file was not open.
+#[derive(Debug)]
+pub struct TimeSearch {
+    disk: Arc<dyn Disk>,
+    name: Arc<str>,
+    segments: Vec<Segment>,
+    log_start: Offset,
+    below: Offset,
+}
+
+impl TimeSearch {
+    /// The first record, in offset order, whose time is `timestamp` or later. Blocks.
+    ///
+    /// # Errors
+    /// The disk refuses; the bytes there are damaged.
+    pub fn first_at(&self, timestamp: TimestampMs) -> Result<Option<TimestampOffset>, ReadError> {
+        for segment in &self.segments {
+            let found = self.search_segment(segment, timestamp);
+            segment.close_file();
+            if let Some(found) = found.map_err(|error| read_error(&self.name, error))? {
+                return Ok(Some(found));
+            }
+        }
+        Ok(None)
+    }
+
+    fn search_segment(
+        &self,
+        segment: &Segment,
+        timestamp: TimestampMs,
+    ) -> Result<Option<TimestampOffset>, SegmentError> {
+        let disk = &*self.disk;
+        let (log_start, below) = (self.log_start, self.below);
+        let max = segment.max_timestamp(disk)?;
+        if max.is_none_or(|max| max.timestamp < timestamp) {
+            return Ok(None);
+        }
+        let from = segment
+            .offset_before_timestamp(disk, timestamp)?
+            .max(log_start);
+        let Some(start) = segment.find(disk, from)? else {
+            return Ok(None);
+        };
+        let file = segment.log_file(disk)?;
+        let mut walk = segment.walk_from(&*file, start.position, Some(start.header.base_offset));
+        while let Step::Batch { position, header } = segment.checked(walk.step()?)? {
+            if header.base_offset >= below {
+                break;
+            }
+            if header.max_timestamp < timestamp {
+                continue;
+            }
+            let batch = Located { position, header };
+            let is_wanted = |offset: Offset, time: TimestampMs| {
+                time >= timestamp && offset >= log_start && offset < below
+            };
+            if let Some(found) = first_record(segment, &*file, &batch, is_wanted)? {
+                return Ok(Some(found));
+            }
+        }
+        Ok(None)
+    }
+
+    /// The first record that has the largest time of all. Blocks.
+    ///
+    /// # Errors
+    /// The disk refuses; the bytes there are damaged.
+    pub fn latest(&self) -> Result<Option<TimestampOffset>, ReadError> {
+        self.find_latest()
+            .map_err(|error| read_error(&self.name, error))
+    }
+
+    fn find_latest(&self) -> Result<Option<TimestampOffset>, SegmentError> {
+        let disk = &*self.disk;
+        let mut best = None;
+        for segment in &self.segments {
+            let max = segment.max_timestamp_below(disk, self.below);
+            segment.close_file();
+            if let Some(max) = max?
+                && max.offset >= self.log_start
+                && best.is_none_or(|(_, best): (&Segment, MaxTimestamp)| {
+                    max.timestamp > best.timestamp
+                })
+            {
+                best = Some((segment, max));
+            }
+        }
+        let Some((segment, max)) = best else {
+            return Ok(None);
+        };
+        let Some(batch) = segment.find(disk, max.offset)? else {
+            return Ok(None);
+        };
+        let file = segment.log_file(disk)?;
+        first_record(segment, &*file, &batch, |offset, time| {
+            time == max.timestamp && offset >= self.log_start
+        })
     }
 }
 

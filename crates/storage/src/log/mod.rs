@@ -22,6 +22,7 @@ mod tail;
 mod tests;
 
 pub use checked_batches::CheckedBatches;
+pub use lookup::TimeSearch;
 pub use retention::Removal;
 pub use sync::SyncTicket;
 

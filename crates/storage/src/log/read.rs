@@ -6,6 +6,7 @@ use crate::header::Step;
 use crate::segment::{Located, Segment, SegmentError};
 use crate::types::{FileSlice, ReadLimit, ReadPlan};
 use fanlog_model::Offset;
+use std::sync::Arc;
 
 /// How many sealed segments keep their file open (OPS-1).
 const OPEN_SEALED_MAX: usize = 4;
@@ -119,21 +120,7 @@ impl Log {
     }
 
     pub(super) fn read_error(&self, error: SegmentError) -> ReadError {
-        match error {
-            SegmentError::Io(source) => ReadError::Io {
-                log: self.name.clone(),
-                source,
-            },
-            SegmentError::Broken {
-                path,
-                position,
-                reason,
-            } => ReadError::Corrupt {
-                path,
-                position,
-                reason: reason.into(),
-            },
-        }
+        read_error(&self.name, error)
     }
 
     /// Notes that a segment's file may be open, and closes the one unused for longest where there are too many.
@@ -150,5 +137,23 @@ impl Log {
         {
             segment.close_file();
         }
+    }
+}
+
+pub(super) fn read_error(log: &Arc<str>, error: SegmentError) -> ReadError {
+    match error {
+        SegmentError::Io(source) => ReadError::Io {
+            log: log.clone(),
+            source,
+        },
+        SegmentError::Broken {
+            path,
+            position,
+            reason,
+        } => ReadError::Corrupt {
+            path,
+            position,
+            reason: reason.into(),
+        },
     }
 }

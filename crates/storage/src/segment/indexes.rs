@@ -19,7 +19,7 @@ pub(crate) struct MaxTimestamp {
 }
 
 /// The indexes of a segment and what an append must know to extend them.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Indexes {
     base_offset: Offset,
     pub(crate) offsets: SparseIndex<OffsetEntry>,

@@ -57,7 +57,10 @@ pub(crate) struct Segment {
     /// The largest timestamp of the first batch: what rolling by time counts from.
     first_timestamp: Option<TimestampMs>,
     log: Mutex<Option<Arc<dyn DiskFile>>>,
-    indexes: Mutex<Option<Indexes>>,
+    /// Shared with the snapshots of a sealed segment, so that what they open serves the next.
+    indexes: Arc<Mutex<Option<Indexes>>>,
+    /// Its files may go, or grow, at any moment: nothing is written to them.
+    is_snapshot: bool,
     layout: Layout,
 }
 
@@ -98,8 +101,28 @@ impl Segment {
             created: now,
             first_timestamp: None,
             log: Mutex::new(None),
-            indexes: Mutex::new(None),
+            indexes: Arc::default(),
+            is_snapshot: false,
             layout,
+        }
+    }
+
+    /// The segment as it is now, to be searched without the log's lock. `is_sealed` says that it does not change any more.
+    pub(crate) fn snapshot(&self, is_sealed: bool) -> Self {
+        let indexes = match is_sealed {
+            true => self.indexes.clone(),
+            false => Arc::new(Mutex::new(self.indexes.lock().clone())),
+        };
+        Self {
+            base_offset: self.base_offset,
+            dir: self.dir.clone(),
+            size: self.size,
+            created: self.created,
+            first_timestamp: self.first_timestamp,
+            log: Mutex::new(self.log.lock().clone()),
+            indexes,
+            is_snapshot: true,
+            layout: self.layout,
         }
     }
 
@@ -141,7 +164,7 @@ impl Segment {
     pub(crate) fn note(&mut self, disk: &dyn Disk, header: &BatchHeader) {
         let interval = self.layout.index_interval_bytes;
         let position = self.size;
-        let indexes = self.indexes.get_mut();
+        let mut indexes = self.indexes.lock();
         let indexes = indexes
             .as_mut()
             .expect("the active segment's indexes are in memory");
@@ -159,7 +182,7 @@ impl Segment {
     /// Notes a batch that was found where `size` counts it already.
     pub(crate) fn note_found(&mut self, position: u64, header: &BatchHeader) {
         let interval = self.layout.index_interval_bytes;
-        let indexes = self.indexes.get_mut();
+        let mut indexes = self.indexes.lock();
         let indexes = indexes
             .as_mut()
             .expect("the active segment's indexes are in memory");
@@ -191,7 +214,7 @@ impl Segment {
 
     /// How many entries its indexes hold: offset, time.
     pub(crate) fn index_entries(&mut self) -> (usize, usize) {
-        match self.indexes.get_mut() {
+        match &*self.indexes.lock() {
             Some(indexes) => (indexes.offsets.len(), indexes.times.len()),
             None => (0, 0),
         }

@@ -10,7 +10,7 @@ use std::io;
 
 impl Segment {
     pub(super) fn set_indexes(&mut self, indexes: Indexes) {
-        *self.indexes.get_mut() = Some(indexes);
+        *self.indexes.lock() = Some(indexes);
     }
 
     /// Begins the indexes anew; a walk of all batches fills them.
@@ -80,7 +80,9 @@ impl Segment {
             indexes.note(position, &header, self.layout.index_interval_bytes);
         }
         indexes.push_max_timestamp();
-        let _ = indexes.flush(disk);
+        if !self.is_snapshot {
+            let _ = indexes.flush(disk);
+        }
         Ok(indexes)
     }
 

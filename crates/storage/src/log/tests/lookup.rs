@@ -131,6 +131,36 @@ fn an_epoch_ends_where_the_next_begins_also_after_restarts() {
 }
 
 #[test]
+fn a_search_goes_on_beside_appends_and_writes_nothing() {
+    let fixture = Fixture::new();
+    let mut log = filled(&fixture, Compression::None);
+    sync(&mut log).unwrap();
+    let all = log.log_end_offset();
+    let search = log.time_search(all);
+    // What comes later is not in it, whatever becomes of the segments.
+    for _ in 0..200 {
+        put(&mut log, "later");
+    }
+    assert_eq!(
+        found(search.latest().unwrap()),
+        found(log.max_timestamp_offset(all).unwrap())
+    );
+    sync(&mut log).unwrap();
+    log.close().unwrap();
+    let mut log = fixture.open_clean(&small(), 1);
+    let search = log.time_search(all);
+    log.delete_records_before(all).unwrap();
+    let before = fixture.disk.live_files();
+    let gone = search.first_at(TimestampMs(0)).unwrap_err();
+    let is_missing = |error| match error {
+        crate::error::ReadError::Io { source, .. } => source.kind() == std::io::ErrorKind::NotFound,
+        _ => false,
+    };
+    assert!(is_missing(gone));
+    assert_eq!(fixture.disk.live_files(), before);
+}
+
+#[test]
 fn a_lookup_over_all_segments_leaves_few_files_open() {
     let fixture = Fixture::new();
     drop(filled(&fixture, Compression::None));
