@@ -128,6 +128,15 @@ pub(crate) fn need(program: &str, packages: &[&str]) -> anyhow::Result<PathBuf> 
         .with_context(|| format!("{} brought no {program}", packages.join(" ")))
 }
 
+/// The same for a file that a package brings, such as a library's header.
+pub(crate) fn need_file(file: &Path, package: &str) -> anyhow::Result<()> {
+    if !file.is_file() {
+        apt_install(&[package]).with_context(|| format!("{} is missing", file.display()))?;
+    }
+    anyhow::ensure!(file.is_file(), "{package} brought no {}", file.display());
+    Ok(())
+}
+
 /// Installs Debian packages, where that is possible.
 fn apt_install(packages: &[&str]) -> anyhow::Result<()> {
     let way_out = format!("apt-get install {}", packages.join(" "));

@@ -6,9 +6,11 @@
 //! Read next: `expectations.rs`.
 
 mod case;
+mod crates;
 mod expectations;
 mod kafka_python;
 mod kgo;
+mod librdkafka;
 mod page;
 
 use std::path::{Path, PathBuf};
@@ -26,7 +28,8 @@ use self::page::Run;
 const HELP: &str = "\
 usage: cargo xtask suites [--only NAME[,NAME...]] [--release] [--against kafka]
 
-  --only      some of: kafka-python, kgo
+  --only      some of: kafka-python, kgo, rust-rdkafka, rskafka, librdkafka-2.12.1, librdkafka-2.15.1; a name may have
+              more after it, as in librdkafka-2.12.1-noautocreate
   --release   the broker in the release profile
   --against   \"kafka\": Apache Kafka 4.4, to see what is the suites' own fault; writes no page";
 
@@ -44,7 +47,16 @@ struct Suite {
     run: fn(&Bench) -> anyhow::Result<Vec<Case>>,
 }
 
-const SUITES: &[Suite] = &[kafka_python::SUITE, kgo::SUITE];
+const SUITES: &[Suite] = &[
+    kafka_python::SUITE,
+    kgo::SUITE,
+    librdkafka::CRATE,
+    librdkafka::CRATE_NO_AUTO_CREATE,
+    librdkafka::NPM,
+    librdkafka::NPM_NO_AUTO_CREATE,
+    crates::RDKAFKA,
+    crates::RSKAFKA,
+];
 
 /// What a suite is given.
 struct Bench {

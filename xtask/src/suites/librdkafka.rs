@@ -1,0 +1,378 @@
+//! librdkafka's own tests, of two versions: the one that the crate rdkafka-sys ships and the one that npm's
+//! @confluentinc/kafka-javascript ships; one process per test, with a time limit.
+//!
+//! Never: the tests that librdkafka calls local (they start no broker's client, or its own mock broker).
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
+
+use anyhow::Context;
+
+use super::case::{Case, Outcome};
+use super::{Bench, Suite, cache, crates, ours};
+use crate::compat::broker::{Setup, wait_bounded};
+use crate::shell;
+use crate::toolchains::{self, need, once};
+
+/// How long one process may take; the slowest test takes a third of it on two cores.
+const TIME_LIMIT: Duration = Duration::from_secs(300);
+/// What the tests believe the broker to be.
+const BROKER_VERSION: &str = "4.2.0";
+/// Why the runner passes over a test that needs no broker.
+const LOCAL: &str = "Filtered due to negative test flags";
+/// The scenario of the tests that want topics to stay absent until they are made.
+const NO_AUTO_CREATE: &str = "noautocreate";
+
+const SETUP: Setup = Setup {
+    node_id: 1,
+    settings: &[
+        "num.partitions=4",
+        "auto.create.topics.enable=true",
+        "group.initial.rebalance.delay.ms=500",
+    ],
+    extra: &[],
+};
+const NO_AUTO_CREATE_SETUP: Setup = Setup {
+    settings: &["num.partitions=4", "auto.create.topics.enable=false"],
+    ..SETUP
+};
+
+pub(super) const CRATE: Suite = Suite {
+    name: "librdkafka-2.12.1",
+    source: "crates.io rdkafka-sys 4.10.0",
+    setup: SETUP,
+    prepare: prepare_crate,
+    run: run_default,
+};
+pub(super) const CRATE_NO_AUTO_CREATE: Suite = Suite {
+    name: "librdkafka-2.12.1-noautocreate",
+    setup: NO_AUTO_CREATE_SETUP,
+    run: run_no_auto_create,
+    ..CRATE
+};
+pub(super) const NPM: Suite = Suite {
+    name: "librdkafka-2.15.1",
+    source: "npm @confluentinc/kafka-javascript 1.10.1",
+    setup: SETUP,
+    prepare: prepare_npm,
+    run: run_default,
+};
+pub(super) const NPM_NO_AUTO_CREATE: Suite = Suite {
+    name: "librdkafka-2.15.1-noautocreate",
+    setup: NO_AUTO_CREATE_SETUP,
+    run: run_no_auto_create,
+    ..NPM
+};
+
+fn prepare_crate() -> anyhow::Result<PathBuf> {
+    let root = cache().join(CRATE.name);
+    let pins = crates::pins();
+    once("librdkafka's tests (cargo, make)", &root, &[&pins], || {
+        let source = crates::source("rdkafka-sys-4.10.0+2.12.1")?;
+        build(&source.join("librdkafka"), &root)
+    })?;
+    Ok(root)
+}
+
+fn prepare_npm() -> anyhow::Result<PathBuf> {
+    let root = cache().join(NPM.name);
+    let package = NPM.source.trim_start_matches("npm ").replace(' ', "@");
+    let stamp = ours(NPM.name).join("package.txt");
+    once("librdkafka's tests (npm, make)", &root, &[&stamp], || {
+        let pinned = std::fs::read_to_string(&stamp)?;
+        let (name, checksum) = pinned.trim().split_once(' ').context("package.txt")?;
+        anyhow::ensure!(name == package, "package.txt pins {name}, not {package}");
+        need("npm", &["npm"])?;
+        let unpacked = root.with_extension("npm");
+        let _ = std::fs::remove_dir_all(&unpacked);
+        std::fs::create_dir_all(&unpacked)?;
+        let mut pack = shell::command("npm");
+        pack.args(["pack", "--silent", &package])
+            .current_dir(&unpacked);
+        let archive = unpacked.join(shell::output(&mut pack)?.trim());
+        let found = shell::output(shell::command("sha256sum").arg(&archive))?;
+        anyhow::ensure!(
+            found.starts_with(checksum),
+            "{package} has the checksum {found}, not {checksum}"
+        );
+        let mut tar = shell::command("tar");
+        shell::run(tar.arg("xzf").arg(archive).arg("-C").arg(&unpacked))?;
+        build(&unpacked.join("package/deps/librdkafka"), &root)?;
+        Ok(std::fs::remove_dir_all(unpacked)?)
+    })?;
+    Ok(root)
+}
+
+/// Copies the sources and builds library and tests.
+fn build(source: &Path, root: &Path) -> anyhow::Result<()> {
+    // What the tests are linked with; the header stands for the package.
+    for (file, package) in [
+        ("/usr/include/rapidjson/document.h", "rapidjson-dev"),
+        ("/usr/include/openssl/ssl.h", "libssl-dev"),
+        ("/usr/include/zlib.h", "zlib1g-dev"),
+        ("/usr/include/zstd.h", "libzstd-dev"),
+        ("/usr/include/lz4.h", "liblz4-dev"),
+    ] {
+        toolchains::need_file(Path::new(file), package)?;
+    }
+    crates::copy(source, root)?;
+    let log = root.join("build.log");
+    let file = std::fs::File::create(&log)?;
+    let jobs = std::thread::available_parallelism().map_or(1, usize::from);
+    let jobs = format!("-j{jobs}");
+    let steps: [(&str, &[&str]); 3] = [
+        ("sh", &["./configure", "--disable-sasl"]),
+        ("make", &[&jobs, "libs"]),
+        ("make", &[&jobs, "-C", "tests", "build"]),
+    ];
+    for (program, arguments) in steps {
+        let mut command = shell::command(program);
+        command
+            .args(arguments)
+            .current_dir(root)
+            .stdout(file.try_clone()?)
+            .stderr(file.try_clone()?);
+        shell::run(&mut command).with_context(|| format!("see {}", log.display()))?;
+    }
+    Ok(())
+}
+
+fn run_default(bench: &Bench) -> anyhow::Result<Vec<Case>> {
+    run(bench, None)
+}
+
+fn run_no_auto_create(bench: &Bench) -> anyhow::Result<Vec<Case>> {
+    run(bench, Some(NO_AUTO_CREATE))
+}
+
+fn run(bench: &Bench, scenario: Option<&str>) -> anyhow::Result<Vec<Case>> {
+    let conf = bench.logs.join("test.conf");
+    std::fs::write(&conf, format!("bootstrap.servers={}\n", bench.bootstrap))?;
+    let class_path = toolchains::kafka()?;
+    let parts = std::fs::read_to_string(ours("librdkafka").join("subtests.txt"))?;
+    let mut cases = Vec::new();
+    for number in numbers(&bench.installed.join("tests"))? {
+        if bench.expectations.leaves_out(&number) {
+            cases.push(Case::new(&number, Outcome::LeftOut, ""));
+            continue;
+        }
+        let parts: Vec<&str> = parts
+            .lines()
+            .filter_map(|line| line.strip_prefix(&format!("{number} ")))
+            .collect();
+        let parts = if parts.is_empty() || scenario.is_some() {
+            vec![None]
+        } else {
+            parts.into_iter().map(Some).collect()
+        };
+        for part in parts {
+            let mut command = runner(bench, &conf, &class_path, scenario);
+            command.env("TESTS", &number);
+            part.map(|part| command.env("SUBTESTS", part));
+            let found = process(bench, &number, part, &mut command)?;
+            for case in &found {
+                println!("    {} {} {}", case.outcome, case.name, case.said);
+            }
+            cases.extend(found);
+        }
+    }
+    Ok(cases)
+}
+
+/// The tests' numbers, from their files' names.
+fn numbers(tests: &Path) -> anyhow::Result<BTreeSet<String>> {
+    let mut numbers = BTreeSet::new();
+    for file in std::fs::read_dir(tests)? {
+        let name = file?.file_name().to_string_lossy().into_owned();
+        let is_test = name.ends_with(".c") || name.ends_with(".cpp");
+        // 8000 and above are run by hand only.
+        if let Some((number, _)) = name.split_once('-')
+            && is_test
+            && number.len() == 4
+            && number < "8000"
+        {
+            numbers.insert(number.to_owned());
+        }
+    }
+    Ok(numbers)
+}
+
+/// The runner without local tests (-L), without those that need sockets in between (-E) or are known not to work (-K).
+fn runner(bench: &Bench, conf: &Path, class_path: &str, scenario: Option<&str>) -> Command {
+    let root = &bench.installed;
+    let libraries = [root.join("src"), root.join("src-cpp")];
+    let mut command = shell::command(root.join("tests/test-runner"));
+    command
+        .args(["-L", "-E", "-K", "-p1"])
+        .current_dir(root.join("tests"))
+        .env(
+            "LD_LIBRARY_PATH",
+            std::env::join_paths(libraries).unwrap_or_default(),
+        )
+        .env("RDKAFKA_TEST_CONF", conf)
+        .env("TEST_KAFKA_VERSION", BROKER_VERSION)
+        .env("BROKERS", &bench.bootstrap)
+        .env("KAFKA_PATH", ours("librdkafka").join("kafka"))
+        .env("KAFKA_CLASS_PATH", class_path);
+    if let Some(scenario) = scenario {
+        command.args(["-s", scenario]);
+    }
+    command
+}
+
+/// One process, to its end or the time limit.
+fn process(
+    bench: &Bench,
+    number: &str,
+    part: Option<&str>,
+    command: &mut Command,
+) -> anyhow::Result<Vec<Case>> {
+    let suffix = part.map(|part| format!("-{part}")).unwrap_or_default();
+    let log = bench.logs.join(format!("{number}{suffix}.log"));
+    let file = std::fs::File::create(&log)?;
+    let mut child = command
+        .stdout(file.try_clone()?)
+        .stderr(file)
+        .spawn()
+        .with_context(|| format!("cannot start {command:?}"))?;
+    let ended = wait_bounded(&mut child, TIME_LIMIT);
+    let output = String::from_utf8_lossy(&std::fs::read(&log)?).into_owned();
+    let mut cases = match ended {
+        Ok(status) if status.success() => summary(&output),
+        Ok(status) => broken(number, &output, &format!("the runner ended with {status}")),
+        Err(_) => broken(
+            number,
+            &output,
+            &format!("did not end within {TIME_LIMIT:?}"),
+        ),
+    };
+    if let Some(part) = part {
+        for case in &mut cases {
+            case.name = format!("{number}/{}", part.replace(' ', "-"));
+        }
+        cases.truncate(1);
+    }
+    Ok(cases)
+}
+
+/// The table that closes the output of a process in which nothing failed; local tests are left away.
+fn summary(output: &str) -> Vec<Case> {
+    let output = plain(output);
+    let rows = output.lines().filter(|line| line.starts_with("| "));
+    let case = |row: &str| {
+        let mut cells = row.trim_matches('|').split('|').map(str::trim);
+        let name = cells.next()?;
+        let outcome = match cells.next()? {
+            "PASSED" => Outcome::Passed,
+            "SKIPPED" => Outcome::Skipped,
+            _ => Outcome::Failed,
+        };
+        let said = cells.nth(1).unwrap_or_default();
+        (name != "<MAIN>" && said != LOCAL).then(|| Case::new(name, outcome, said))
+    };
+    rows.filter_map(case).collect()
+}
+
+/// A process that broke off has no table: what is said on the way counts.
+fn broken(number: &str, output: &str, how: &str) -> Vec<Case> {
+    let output = plain(output);
+    let name_in = |line: &str, before: &str, after: &str| {
+        let (_, rest) = line.split_once(before)?;
+        Some(rest.split_once(after)?.0.to_owned())
+    };
+    let mut running = BTreeSet::new();
+    let mut cases = Vec::new();
+    for line in output.lines() {
+        if let Some(name) = name_in(line, "=== Running test ", " ===") {
+            running.insert(name);
+        }
+        if let Some(name) = name_in(line, "=== Test ", " PASSED ===") {
+            running.remove(&name);
+            cases.push(Case::new(&name, Outcome::Passed, ""));
+        }
+    }
+    let mut lines = output.lines();
+    let reason = lines
+        .find(|line| line.starts_with("### Test "))
+        .and_then(|_| lines.next())
+        .unwrap_or(how);
+    if running.is_empty() {
+        running.insert(number.to_owned());
+    }
+    cases.extend(
+        running
+            .iter()
+            .map(|name| Case::new(name, Outcome::Failed, reason)),
+    );
+    cases
+}
+
+/// The text without colours.
+fn plain(output: &str) -> String {
+    let mut plain = String::with_capacity(output.len());
+    let mut parts = output.split('\u{1b}');
+    plain.push_str(parts.next().unwrap_or_default());
+    for part in parts {
+        plain.push_str(part.split_once('m').map_or("", |(_, rest)| rest));
+    }
+    plain
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{broken, summary};
+    use crate::suites::case::Outcome;
+
+    #[test]
+    fn the_closing_table_is_read_without_local_tests() {
+        let output = "#====#\n|\u{1b}[32m <MAIN>    |     PASSED |   1.818s \u{1b}[0m|\n\
+                      |\u{1b}[32m 0012_a      |     PASSED |   1.655s \u{1b}[0m|\n\
+                      |\u{1b}[33m 0012_b      |    SKIPPED |   0.000s \u{1b}[0m| quick mode\n\
+                      |\u{1b}[33m 0012_local  |    SKIPPED |   0.000s \u{1b}[0m| Filtered due to negative test flags\n";
+        let found: Vec<_> = summary(output)
+            .into_iter()
+            .map(|case| (case.name, case.outcome, case.said))
+            .collect();
+        assert_eq!(
+            found,
+            [
+                ("0012_a".to_owned(), Outcome::Passed, String::new()),
+                (
+                    "0012_b".to_owned(),
+                    Outcome::Skipped,
+                    "quick mode".to_owned()
+                ),
+            ]
+        );
+    }
+
+    #[test]
+    fn a_process_that_broke_off_names_what_ran_and_what_had_passed() {
+        let output = "[0103_a /  0.000s] ====== Running test 0103_a ======\n\
+                      [0103_a /  0.000s] ====== Test 0103_a PASSED ======\n\
+                      [0103_b /  0.000s] ====== Running test 0103_b ======\n\
+                      ### Test \"0103_b\" failed at x.c:1: ###\nExpected this\n";
+        let found: Vec<_> = broken("0103", output, "killed")
+            .into_iter()
+            .map(|case| (case.name, case.outcome, case.said))
+            .collect();
+        assert_eq!(
+            found,
+            [
+                ("0103_a".to_owned(), Outcome::Passed, String::new()),
+                (
+                    "0103_b".to_owned(),
+                    Outcome::Failed,
+                    "Expected this".to_owned()
+                ),
+            ]
+        );
+        let nothing = broken("0103", "", "killed");
+        assert_eq!(
+            (nothing[0].name.as_str(), nothing[0].said.as_str()),
+            ("0103", "killed")
+        );
+    }
+}
