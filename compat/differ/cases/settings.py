@@ -49,6 +49,18 @@ def describe_topic_configs(side):
         ask("nothing")
 
 
+def list_config_resources(side):
+    side.topic("t")
+    version = side.apis["ListConfigResources"].versions()[0]
+    side.ask("ListConfigResources", version, "client metrics only")
+    version = side.apis["ListConfigResources"].versions()[-1]
+    for types in ([BROKER], [LOGGER], [CLIENT_METRICS], [GROUP], [BROKER, BROKER], [LOGGER, BROKER]):
+        side.ask("ListConfigResources", version, f"types {types}", ResourceTypes=types)
+    for kind in (0, 1, 3, 7, 64, -1):
+        side.ask("ListConfigResources", version, f"type {kind}", ResourceTypes=[kind])
+        side.ask("ListConfigResources", version, f"broker and type {kind}", ResourceTypes=[BROKER, kind])
+
+
 def describe_group_configs(side):
     for version in side.apis["DescribeConfigs"].versions():
         wanted = [{"ResourceType": GROUP, "ResourceName": "g", "ConfigurationKeys": None}]
@@ -212,6 +224,7 @@ def dynamic_broker_configs(side):
 
 
 CASES = [
-    describe_topic_configs, describe_group_configs, describe_broker_configs, incremental_alter_configs, alter_configs,
+    describe_topic_configs, list_config_resources, describe_group_configs, describe_broker_configs,
+    incremental_alter_configs, alter_configs,
     dynamic_broker_configs,
 ]

@@ -6,8 +6,11 @@ use fanlog_model::settings::{Described, Update};
 const TOPIC: i8 = 2;
 const BROKER: i8 = 4;
 const BROKER_LOGGER: i8 = 8;
-const CLIENT_METRICS: i8 = 16;
+pub(crate) const CLIENT_METRICS: i8 = 16;
 const GROUP: i8 = 32;
+
+/// Every type that there is.
+pub(crate) const TYPES: [i8; 5] = [TOPIC, BROKER, BROKER_LOGGER, CLIENT_METRICS, GROUP];
 
 /// The kind that the protocol gives this number.
 pub(crate) fn kind_of(number: i8) -> ResourceKind {

@@ -108,6 +108,7 @@ pub(crate) const SERVED: &[ApiKey] = &[
     ApiKey::DescribeQuorum,
     ApiKey::DescribeCluster,
     ApiKey::DescribeProducers,
+    ApiKey::ListConfigResources,
     ApiKey::DescribeTopicPartitions,
 ];
 
@@ -293,6 +294,9 @@ async fn handle(context: Arc<ConnectionContext>, line: RequestLine, frame: Bytes
         ApiKey::DescribeQuorum => answer!(describe_quorum, DescribeQuorumRequest),
         ApiKey::DescribeCluster => answer!(describe_cluster, DescribeClusterRequest),
         ApiKey::DescribeProducers => answer!(describe_producers, DescribeProducersRequest),
+        ApiKey::ListConfigResources => {
+            answer!(list_config_resources, ListConfigResourcesRequest)
+        }
         ApiKey::DescribeTopicPartitions => {
             answer!(describe_topic_partitions, DescribeTopicPartitionsRequest)
         }

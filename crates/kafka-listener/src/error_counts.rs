@@ -52,6 +52,7 @@ error_codes! {
     InitProducerIdResponse: .error_code;
     JoinGroupResponse<'_>: .error_code;
     LeaveGroupResponse<'_>: .error_code, members.error_code;
+    ListConfigResourcesResponse<'_>: .error_code;
     ListGroupsResponse<'_>: .error_code;
     ListOffsetsResponse<'_>: topics/partitions.error_code;
     ListPartitionReassignmentsResponse<'_>: .error_code;

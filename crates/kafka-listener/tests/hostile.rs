@@ -58,6 +58,7 @@ fn frame_of(api: ApiKey, version: i16) -> Vec<u8> {
         DescribeQuorum => DescribeQuorumRequest, DescribeCluster => DescribeClusterRequest,
         DescribeProducers => DescribeProducersRequest,
         DescribeTopicPartitions => DescribeTopicPartitionsRequest,
+        ListConfigResources => ListConfigResourcesRequest,
     }
 }
 

@@ -17,6 +17,7 @@ use fanlog_protocol::messages::incremental_alter_configs_request::{
 };
 use fanlog_protocol::messages::{
     AlterConfigsRequest, DescribeConfigsRequest, IncrementalAlterConfigsRequest,
+    ListConfigResourcesRequest,
 };
 use fanlog_protocol::{ApiKey, ErrorCode};
 
@@ -336,4 +337,39 @@ async fn alter_configs_replaces_all_settings() {
             .await;
         assert_eq!(error(bad.responses[0].error_code), ErrorCode::InvalidConfig);
     }
+}
+
+#[tokio::test]
+async fn everything_that_has_settings_is_listed_by_type() {
+    let server = Server::start().await;
+    server.topic("a", 1).await;
+    server.topic("b", 1).await;
+    let mut client = server.client().await;
+    let asked = async |client: &mut Client, version: i16, types: &[i8]| {
+        let request = ListConfigResourcesRequest {
+            resource_types: types.to_vec(),
+        };
+        let response = client.call(&request, version).await;
+        let listed: Vec<(i8, String)> = response
+            .config_resources
+            .iter()
+            .map(|one| (one.resource_type, one.resource_name.to_string()))
+            .collect();
+        (error(response.error_code), listed)
+    };
+    let pairs = |pairs: &[(i8, &str)]| -> Vec<(i8, String)> {
+        pairs
+            .iter()
+            .map(|(kind, name)| (*kind, (*name).to_owned()))
+            .collect()
+    };
+    let (code, all) = asked(&mut client, 1, &[]).await;
+    assert_eq!(code, ErrorCode::None);
+    assert_eq!(all, pairs(&[(2, "a"), (2, "b"), (4, "7"), (8, "7")]));
+    let (_, broker) = asked(&mut client, 1, &[4, 16, 32]).await;
+    assert_eq!(broker, pairs(&[(4, "7")]));
+    let refused = asked(&mut client, 1, &[4, 3]).await;
+    assert_eq!(refused, (ErrorCode::UnsupportedVersion, Vec::new()));
+    let metrics = asked(&mut client, 0, &[]).await;
+    assert_eq!(metrics, (ErrorCode::None, Vec::new()));
 }

@@ -30,6 +30,7 @@ pub(crate) mod find_coordinator;
 pub(crate) mod heartbeat;
 pub(crate) mod join_group;
 pub(crate) mod leave_group;
+pub(crate) mod list_config_resources;
 pub(crate) mod list_groups;
 pub(crate) mod offset_commit;
 pub(crate) mod offset_delete;

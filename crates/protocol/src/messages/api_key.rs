@@ -68,13 +68,15 @@ pub enum ApiKey {
     DescribeCluster = 60,
     /// `DescribeProducers`, versions 0 to 0.
     DescribeProducers = 61,
+    /// `ListConfigResources`, versions 0 to 1.
+    ListConfigResources = 74,
     /// `DescribeTopicPartitions`, versions 0 to 0.
     DescribeTopicPartitions = 75,
 }
 
 impl ApiKey {
     /// Every API, by number.
-    pub const ALL: [Self; 32] = [
+    pub const ALL: [Self; 33] = [
         Self::Produce,
         Self::Fetch,
         Self::ListOffsets,
@@ -106,6 +108,7 @@ impl ApiKey {
         Self::DescribeQuorum,
         Self::DescribeCluster,
         Self::DescribeProducers,
+        Self::ListConfigResources,
         Self::DescribeTopicPartitions,
     ];
 
@@ -153,6 +156,7 @@ impl ApiKey {
             Self::DescribeQuorum => "DescribeQuorum",
             Self::DescribeCluster => "DescribeCluster",
             Self::DescribeProducers => "DescribeProducers",
+            Self::ListConfigResources => "ListConfigResources",
             Self::DescribeTopicPartitions => "DescribeTopicPartitions",
         }
     }
@@ -191,6 +195,7 @@ impl ApiKey {
             Self::DescribeQuorum => 0..=2,
             Self::DescribeCluster => 0..=2,
             Self::DescribeProducers => 0..=0,
+            Self::ListConfigResources => 0..=1,
             Self::DescribeTopicPartitions => 0..=0,
         }
     }
@@ -229,6 +234,7 @@ impl ApiKey {
             Self::DescribeQuorum => Some(0),
             Self::DescribeCluster => Some(0),
             Self::DescribeProducers => Some(0),
+            Self::ListConfigResources => Some(0),
             Self::DescribeTopicPartitions => Some(0),
         }
     }

@@ -50,6 +50,8 @@ pub mod join_group_request;
 pub mod join_group_response;
 pub mod leave_group_request;
 pub mod leave_group_response;
+pub mod list_config_resources_request;
+pub mod list_config_resources_response;
 pub mod list_groups_request;
 pub mod list_groups_response;
 pub mod list_offsets_request;
@@ -125,6 +127,8 @@ pub use join_group_request::JoinGroupRequest;
 pub use join_group_response::JoinGroupResponse;
 pub use leave_group_request::LeaveGroupRequest;
 pub use leave_group_response::LeaveGroupResponse;
+pub use list_config_resources_request::ListConfigResourcesRequest;
+pub use list_config_resources_response::ListConfigResourcesResponse;
 pub use list_groups_request::ListGroupsRequest;
 pub use list_groups_response::ListGroupsResponse;
 pub use list_offsets_request::ListOffsetsRequest;
@@ -205,6 +209,8 @@ macro_rules! with_every_message {
             JoinGroupResponse
             LeaveGroupRequest
             LeaveGroupResponse
+            ListConfigResourcesRequest
+            ListConfigResourcesResponse
             ListGroupsRequest
             ListGroupsResponse
             ListOffsetsRequest

@@ -46,7 +46,8 @@ const ORACLES: &[(&str, Oracle)] = oracles! {
     FindCoordinatorRequest FindCoordinatorResponse HeartbeatRequest HeartbeatResponse
     IncrementalAlterConfigsRequest IncrementalAlterConfigsResponse
     InitProducerIdRequest InitProducerIdResponse JoinGroupRequest JoinGroupResponse
-    LeaveGroupRequest LeaveGroupResponse ListGroupsRequest ListGroupsResponse
+    LeaveGroupRequest LeaveGroupResponse
+    ListConfigResourcesRequest ListConfigResourcesResponse ListGroupsRequest ListGroupsResponse
     ListOffsetsRequest ListOffsetsResponse
     ListPartitionReassignmentsRequest ListPartitionReassignmentsResponse
     MetadataRequest MetadataResponse OffsetCommitRequest OffsetCommitResponse
