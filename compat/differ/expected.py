@@ -1,6 +1,138 @@
-"""The differences that are meant, each with its reason."""
+"""The differences that are meant, each with its reason. Anything else that differs fails the run."""
 
 from compare import Expected
 
+NOT_YET = "not there yet, and refused or left out rather than half done: docs/not-implemented.md"
+
 ALL = [
+    # What is not there yet.
+    Expected("apis-not-served", f"APIs that Kafka advertises beyond ours: {NOT_YET}", api="ApiVersions", path="ApiKeys*", ours="absent"),
+    Expected(
+        "no-features",
+        "features are announced when what they stand for is complete; without them clients leave transactions of version 2, KIP-848 and share groups alone",
+        api="ApiVersions",
+        path="*Feature*",
+        ours="absent",
+    ),
+    Expected("no-transactions", f"transactional ids and their records: {NOT_YET}", case="transactional_ids", ours="53"),
+    Expected("no-transactions-in-produce", f"a transactional id: {NOT_YET}", case="produce", note="transactional id"),
+    Expected("no-group-settings", f"groups have no settings of their own: {NOT_YET}", case="describe_group_configs", ours="absent"),
+    Expected("no-client-metrics", f"subscriptions of client metrics: {NOT_YET}", case="describe_topic_configs", note="client metrics", ours="absent"),
+    Expected("no-loggers", "levels of loggers are set by the environment at the start", case="describe_topic_configs", note="logger", ours="absent"),
+    Expected(
+        "no-replicas",
+        "there are no followers: whoever asks as a replica is refused, where Kafka answers him or says that he is none",
+        note="as *",
+    ),
+    Expected(
+        "no-eligible-leader-replicas",
+        "Kafka, formatted anew, turns on eligible leader replicas, which makes min.insync.replicas a setting of the cluster (and guards it)",
+        path="*min.insync.replicas*ConfigSource",
+        ours="5",
+        theirs="3",
+    ),
+    Expected("no-eligible-leader-replicas-b", "the same", api="DescribeConfigs", path="*min.insync.replicas*"),
+    Expected(
+        "no-eligible-leader-replicas-guard",
+        "the same: AlterConfigs of the cluster may not unset min.insync.replicas there",
+        api="AlterConfigs",
+        note="cluster, validate",
+    ),
+    # What each of us is.
+    Expected("the-quorums-log", "the offsets of each broker's own metadata log", api="DescribeQuorum", path="*HighWatermark"),
+    Expected("the-quorums-log-end", "the same", api="DescribeQuorum", path="*LogEndOffset"),
+    Expected("one-listener", "Fanlog has no listener of its own for controllers", api="DescribeQuorum", path="Nodes*Listeners*"),
+    Expected("own-settings", "settings that only Fanlog has", path="*Configs?fanlog.*", theirs="absent"),
+    Expected(
+        "set-by-the-place",
+        "addresses, folders and the controller's part: each was started with its own",
+        case="describe_broker_configs",
+        path="*Configs?*listener*",
+    ),
+    Expected("set-by-the-place-quorum", "the same", case="describe_broker_configs", path="*Configs?controller.*"),
+    Expected("set-by-the-place-roles", "the same", case="describe_broker_configs", path="*Configs?process.roles*"),
+    Expected("set-by-the-place-folders", "the same", case="describe_broker_configs", path="*Configs?log.dirs*"),
+    # Where we say more, or sooner.
+    Expected("says-why", "Fanlog says in words what is wrong where Kafka leaves the code alone", path="*ErrorMessage", ours="a text", theirs="None"),
+    Expected(
+        "created-when-answered",
+        "a topic that Metadata creates is there when it is answered; Kafka answers UNKNOWN_TOPIC_OR_PARTITION and creates it meanwhile",
+        case="metadata_creates",
+        note="not there yet",
+    ),
+    Expected(
+        "invalid-name-in-produce",
+        "a name that no topic can have is INVALID_TOPIC_EXCEPTION, which ends a producer's retries; Kafka says that the topic is unknown",
+        case="unknown_topics",
+        path="*ErrorCode",
+        ours="17",
+        theirs="3",
+    ),
+    Expected(
+        "gone-by-id",
+        "a deleted topic asked for by id is UNKNOWN_TOPIC_ID at once; in a session, or while it waits, Kafka still says UNKNOWN_TOPIC_OR_PARTITION. Clients look the topic up again after either",
+        api="Fetch",
+        note="*deleted",
+        path="*ErrorCode",
+        ours="100",
+        theirs="3",
+    ),
+    # Where we are stricter.
+    Expected(
+        "settings-once",
+        "a setting given twice for a topic to create: INVALID_CONFIG; Kafka takes the last one without a word",
+        api="CreateTopics",
+        note="config: twice",
+    ),
+    Expected("settings-once-ids", "the same: Kafka drew an id there, so its later ids have other numbers", api="CreateTopics", path="*TopicId", ours="id #*", theirs="id #*"),
+    Expected(
+        "settings-trimmed",
+        "values are kept in one form: without the spaces around them, booleans in small letters; Kafka keeps them as typed and means the same",
+        api="CreateTopics",
+        note="config: *",
+        path="*Value",
+        ours="*[0-9e]",
+    ),
+    Expected("partitions-max", "too many partitions are INVALID_PARTITIONS; Kafka counts them against the request (POLICY_VIOLATION)", note="2147483647 *", path="*ErrorCode", ours="37", theirs="44"),
+    Expected("reserved-topic", "the names of internal topics are INVALID_TOPIC_EXCEPTION, this one too", api="CreateTopics", note="cluster metadata", ours="17"),
+    Expected(
+        "unknown-broker-setting",
+        "a broker setting that nobody knows is INVALID_CONFIG; Kafka stores it, for plug-ins that it has and we have not",
+        note="broker, unknown setting",
+    ),
+    Expected("broker-setting-value", "a value that a setting does not take is INVALID_CONFIG, of brokers as of topics; Kafka says INVALID_REQUEST of brokers", note="broker, no number", ours="40", theirs="42"),
+    Expected(
+        "whole-batches",
+        "bytes behind the batch, offsets within it that do not count up from 0, bytes behind what is compressed, and the bit that only brokers set are refused: what is on disk can be read by anybody. No client is known to send them",
+        case="lenient",
+    ),
+    Expected("append-time-bit", "the same bit on a topic of LogAppendTime: INVALID_RECORD, where Kafka blames the time", case="timestamps", note="append time set already"),
+    Expected("which-fault-first", "batches with more than one fault, or cut off: both refuse, and name another fault first", case="bad_batches", path="*ErrorCode", ours="2", theirs="87"),
+    Expected("which-fault-first-b", "the same", case="bad_batches", path="*ErrorCode", ours="87", theirs="2"),
+    Expected("which-fault-first-c", "the same: too large comes before one too many", case="sizes", note="one of two too large"),
+    Expected("which-fault-first-d", "the same: a control batch of a client", case="sequences", note="control", path="*ErrorCode", ours="87", theirs="53"),
+    # Where Kafka breaks.
+    Expected("unknown-server-error", "Kafka fails at it (UNKNOWN_SERVER_ERROR), Fanlog names the reason or serves it", path="*ErrorCode", ours="[0-9]*", theirs="-1"),
+    Expected("no-answer", "Kafka fails at it and never answers; Fanlog refuses it", path="the answer", theirs="no answer"),
+    Expected("failed-metadata", "the same: where nothing names a topic, Kafka's answer names no brokers either", case="metadata", note="neither"),
+    Expected("failed-isolation", "the same: a number that is no isolation level reads as 0", note="isolation level 2"),
+    Expected("failed-limits", "the same: negative limits count as 0, which gives one batch", case="fetch", note="*limit -1"),
+    Expected("failed-empty-name", "the same", case="describe_topic_partitions", note="name ''"),
+    Expected("named-twice", "what a request names twice: Kafka answers once, Fanlog twice, or refuses it", note="*twice*"),
+    Expected("named-by-id-and-name", "topics by id and others by name in one request: Kafka leaves the names out; no client mixes them", note="by id and by name"),
+    Expected("no-partitions", "a topic without partitions is answered as such; Kafka leaves it out", note="*no partitions*", theirs="absent"),
+    Expected("no-partitions-b", "the same", note="topic without partitions", theirs="absent"),
+    Expected("nothing-elected", "an election of everything lists topics without a result; Fanlog leaves them out", api="ElectLeaders", note="*everything", ours="absent"),
+    Expected("cut-off-batches", "whole batches only; Kafka fills the limit with the beginning of the next one, which clients throw away", api="Fetch", path="*", ours="absent", theirs="{'CutOffBytes': *"),
+    Expected("no-list-of-aborted", "beside an error the list of aborted transactions is null; Kafka writes an empty one beside some errors", api="Fetch", path="*AbortedTransactions", ours="None", theirs="[[]]"),
+    Expected(
+        "malformed-texts",
+        "texts that are no UTF-8 and negative lengths beyond -1 close the connection, as other malformed bytes do; Kafka reads on with other letters, or as null",
+        case="headers",
+        note="client id *",
+    ),
+    Expected("malformed-texts-b", "the same", case="arrays", ours="the connection is closed"),
+    Expected("log-start-of-refused", "the log start offset beside an error; clients read it beside UNKNOWN_PRODUCER_ID only, which neither sends", api="Produce", path="*LogStartOffset", ours="-1", theirs="0"),
+    Expected("time-of-duplicates", "a repeated batch: Kafka gives its time as the append time, of a topic without such times", case="sequences", path="*LogAppendTimeMs", ours="-1"),
+    Expected("epoch-below-all", "epoch -2, which is none", api="OffsetForLeaderEpoch", note="-2"),
 ]

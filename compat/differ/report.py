@@ -2,6 +2,9 @@
 
 import rules
 
+# Of the steps of one case at which a difference was met.
+NOTES_SHOWN = 5
+
 
 def show(tally, broken, stale, left_out):
     answers, fields = sum(tally.answers.values()), sum(tally.fields.values())
@@ -40,18 +43,30 @@ def write(path, tally, expectations, commit, date):
         )
     total = [sum(each.values()) for each in (tally.answers, tally.equal_answers, tally.fields)]
     out.append(f"| all | | | {total[0]} | {total[1]} | {total[2]} | {sum(per_api.values())} | {len(tally.unexplained)} |")
-    out += ["", "## Where we differ, and why", "", "| id | fields | why | for example |", "|---|---|---|---|"]
+    out += ["", "## Where we differ, and why", "", "| id | fields | why | where | for example |", "|---|---|---|---|---|"]
     for each in expectations:
         differences = tally.explained.get(each.name)
         if differences:
             example = differences[0]
             shown = f"{example.api} v{example.version} `{example.path}`: {short(example.ours)}, Kafka {short(example.theirs)}"
-            out.append(f"| {each.name} | {len(differences)} | {each.reason} | {shown} |")
+            out.append(f"| {each.name} | {len(differences)} | {each.reason} | {places(differences)} | {shown} |")
     if tally.unexplained:
         out += ["", "## Unexplained", ""] + [f"- {each.line()}" for each in tally.unexplained]
     out += ["", "## What counts as equal", ""] + [f"- **{name}**: {text}." for name, text in rules.NAMES]
     with open(path, "w") as file:
         file.write("\n".join(out) + "\n")
+
+
+def places(differences):
+    """The steps of the script at which it was met."""
+    notes = {}
+    for each in differences:
+        notes.setdefault(each.case, {})[each.note or "its only step"] = True
+    shown = []
+    for case, found in notes.items():
+        listed = list(found)[:NOTES_SHOWN] + (["..."] if len(found) > NOTES_SHOWN else [])
+        shown.append(f"{case} ({', '.join(listed)})")
+    return "; ".join(shown).replace("|", "\\|")
 
 
 def short(value):

@@ -48,7 +48,7 @@ NAMES = [
     ("epoch", "leader epochs: by the order in which they first appear in a case; -1 stays"),
     ("time", "records bear times of yesterday, compared to the millisecond; what the broker's clock put in is `now`"),
     ("place", "ports, the cluster's id, the broker's data directory, the space on its disk"),
-    ("text", "error messages: whether there is one"),
+    ("text", "error messages: whether there is one; null, empty and `NONE` are none"),
     ("order", "arrays that come out of a hash map in Kafka are sorted"),
     ("run", "names of topics and groups without the mark of the run; in lists of everything, only those of the case"),
     ("records", "record batches are taken apart into header fields and records"),
@@ -98,11 +98,23 @@ class Rules:
         out = []
         key = UNORDERED.get((api, name))
         if key and all(isinstance(each, dict) for each in values):
-            # By the raw values, so that ids are numbered in one order on both sides.
-            values = sorted(values, key=lambda each: str(each.get(key, "")))
+            values = sorted(values, key=lambda each: self.place(each, key))
         for each in values:
             out.append(self.struct(api, each) if isinstance(each, dict) else self.field(api, name, each))
         return out
+
+    def place(self, each, key):
+        """By name, or, where topics are named by their ids, in the order in which the script named them."""
+        if key not in each and "TopicId" in each:
+            return f"{self.seen.get('id', {}).get(each['TopicId'], 0):06}"
+        return str(each.get(key, ""))
+
+    def learn(self, value):
+        """Numbers the ids that a request names, so that the numbers do not hang on the order of the answer."""
+        if isinstance(value, uuid.UUID) and value.int:
+            self.numbered("id", value)
+        for each in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
+            self.learn(each)
 
     def is_foreign(self, api, name, each):
         """In answers about everything: what other cases made."""
@@ -113,7 +125,7 @@ class Rules:
 
     def text(self, name, value):
         if name in TEXTS:
-            return "a text" if value else value
+            return None if value in ("", "NONE") else "a text"
         if name == "ClusterId":
             return "the cluster's id"
         if name in NUMBERED and value:

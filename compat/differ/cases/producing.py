@@ -3,7 +3,7 @@
 import gzip
 import struct
 
-from session import CLOSED, NO_ID, SILENCE_SECONDS, SILENT, STRANGE_ID
+from session import ANSWER_SECONDS, CLOSED, NO_ID, SILENCE_SECONDS, SILENT, STRANGE_ID
 from wire import batch, crc32c, i8, i32, i64, varint
 
 LAST_SEQUENCE = 2**31 - 1
@@ -115,16 +115,16 @@ def no_acks(side):
         quiet("good", side.batch([b"x"]))
         quiet("corrupt", b"\0" * 70)
         quiet("unknown partition", side.batch([b"x"]), partition=5)
-        quiet("null records", None)
+        quiet("null records", None, seconds=SILENCE_SECONDS)
         side.until("the good one is there", lambda: side.end_offset(to.topic) == 1)
 
 
-def without_answer(side, to, note, records, partition=0):
+def without_answer(side, to, note, records, partition=0, seconds=ANSWER_SECONDS):
     """No answer comes: the next answer on the connection is the next request's, or the connection is closed."""
     link = side.link("no-acks")
     wanted = {"Name": to.topic, "TopicId": side.ids[to.topic], "PartitionData": [{"Index": partition, "Records": records}]}
     link.send(side.apis["Produce"], to.version, {"Acks": 0, "TimeoutMs": 1000, "TopicData": [wanted]})
-    answer = link.receive(link.send(side.apis["ApiVersions"], 0, {}))
+    answer = link.receive(link.send(side.apis["ApiVersions"], 0, {}), seconds)
     side.note("Produce", to.version, f"acks 0, {note}: then", answer if answer in (CLOSED, SILENT) else "the next answer")
     side.drop("no-acks")
 

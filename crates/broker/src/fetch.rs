@@ -220,12 +220,13 @@ impl Fetch {
         }
     }
 
-    /// How many bytes could be read from a partition; none if it has an error, which is answered at once.
+    /// How many bytes could be read from a partition; none if it has an error, or another history than the client, either
+    /// of which is answered at once.
     fn bytes_at(&self, position: usize) -> Option<usize> {
         let wanted = &self.plan.partitions[position];
         let partition = self.targets[position].as_ref().ok()?;
         let readable = self.look(partition, wanted, wanted.bytes_max, true).ok()?;
-        Some(readable.bytes())
+        (!readable.is_diverging()).then(|| readable.bytes())
     }
 
     fn look(
@@ -236,6 +237,14 @@ impl Fetch {
         whole_batch: bool,
     ) -> Result<Readable, FetchError> {
         partition.check_leader_epoch(wanted.leader_epoch)?;
+        if let Some(epoch) = wanted.last_fetched_epoch {
+            let diverging = partition
+                .diverging(wanted.offset, epoch)
+                .map_err(|error| gone_is_unknown(error, &wanted.topic))?;
+            if let Some(diverging) = diverging {
+                return Ok(diverging);
+            }
+        }
         partition
             .readable(wanted.offset, bytes_max, whole_batch, self.plan.isolation)
             .map_err(|error| gone_is_unknown(error, &wanted.topic))

@@ -44,6 +44,8 @@ pub struct FetchPartition {
     pub bytes_max: usize,
     /// The leader epoch that the client knows, if it does.
     pub leader_epoch: Option<LeaderEpoch>,
+    /// The epoch of the last record that the client has, if it says so: its log may have run apart from ours.
+    pub last_fetched_epoch: Option<LeaderEpoch>,
 }
 
 /// The records of one partition, uncopied, and where the partition stands.
@@ -61,6 +63,17 @@ pub struct FetchedRecords {
     pub leader_epoch: LeaderEpoch,
     /// Aborted transactions in `records`; only for `Isolation::ReadCommitted`.
     pub aborted_transactions: Vec<AbortedTransaction>,
+    /// Where the client's log ran apart from ours; there are no records then.
+    pub diverging: Option<DivergingEpoch>,
+}
+
+/// The last epoch that a client's log and ours may have in common, and where it ends here.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DivergingEpoch {
+    /// The largest epoch here that is not above the client's.
+    pub epoch: LeaderEpoch,
+    /// Where its records end.
+    pub end_offset: Offset,
 }
 
 impl FetchedRecords {

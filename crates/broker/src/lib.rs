@@ -55,7 +55,8 @@ pub use config::BrokerConfig;
 pub use fanlog_storage::ActiveProducer;
 pub use fetch::{FetchMemory, FetchResult};
 pub use fetch_types::{
-    AbortedTransaction, FetchError, FetchPartition, FetchRequestPlan, FetchedRecords, Isolation,
+    AbortedTransaction, DivergingEpoch, FetchError, FetchPartition, FetchRequestPlan,
+    FetchedRecords, Isolation,
 };
 pub use groups::{CoordinatorError, GroupPosition, GroupRequestError, Groups, OFFSETS_TOPIC};
 pub use identity::{IDENTITY_FILE, Identity, IdentityError};

@@ -59,30 +59,7 @@ impl Broker {
     ) -> Result<EpochEnd, OffsetsError> {
         let partition = self.partition(topic, partition)?;
         partition.check_leader_epoch(leader_epoch)?;
-        let end = partition.with_log(|log| {
-            let high_watermark = log.durable_offset();
-            // The epoch of this start has no entry before its first append, and yet the client was told of it: its
-            // records, none so far, end at the high watermark (P57).
-            if wanted == partition.leader_epoch() {
-                return EpochEnd {
-                    leader_epoch: Some(wanted),
-                    end_offset: Some(high_watermark),
-                };
-            }
-            let known =
-                (wanted < partition.leader_epoch()).then(|| log.offset_for_leader_epoch(wanted));
-            match known.flatten() {
-                Some((epoch, end)) => EpochEnd {
-                    leader_epoch: Some(epoch),
-                    // What is not durable is not a client's to know.
-                    end_offset: Some(end.min(high_watermark)),
-                },
-                None => EpochEnd {
-                    leader_epoch: None,
-                    end_offset: None,
-                },
-            }
-        })?;
+        let end = partition.with_log(|log| partition.epoch_end(log, wanted))?;
         Ok(end)
     }
 
@@ -147,6 +124,33 @@ impl Broker {
         // Durable only now.
         partition.finish_removals().map_err(|error| disk(&error))?;
         Ok(after)
+    }
+}
+
+impl Partition {
+    /// Where the records of an epoch end; of the largest one at or below it.
+    pub(crate) fn epoch_end(&self, log: &Log, wanted: LeaderEpoch) -> EpochEnd {
+        let high_watermark = log.durable_offset();
+        // The epoch of this start has no entry before its first append, and yet the client was told of it: its
+        // records, none so far, end at the high watermark (P57).
+        if wanted == self.leader_epoch() {
+            return EpochEnd {
+                leader_epoch: Some(wanted),
+                end_offset: Some(high_watermark),
+            };
+        }
+        let known = (wanted < self.leader_epoch()).then(|| log.offset_for_leader_epoch(wanted));
+        match known.flatten() {
+            Some((epoch, end)) => EpochEnd {
+                leader_epoch: Some(epoch),
+                // What is not durable is not a client's to know.
+                end_offset: Some(end.min(high_watermark)),
+            },
+            None => EpochEnd {
+                leader_epoch: None,
+                end_offset: None,
+            },
+        }
     }
 }
 

@@ -243,3 +243,49 @@ async fn a_name_reserved_for_the_quorums_log_is_refused() {
     let response = client.call(&request, 7).await;
     assert_ne!(response.topics[0].error_code, 0);
 }
+
+#[tokio::test]
+async fn a_fetcher_whose_log_ran_apart_is_told_where() {
+    let server = Server::start().await;
+    let id = server.topic("t", 1).await;
+    let mut client = server.client().await;
+    client.produce("t", -1, batch(&["a", "b"])).await;
+    let first = server.broker.leader_epoch().0;
+    let server = server.restart().await;
+    let mut client = server.client().await;
+    client.produce("t", -1, batch(&["c"])).await;
+    let now = server.broker.leader_epoch().0;
+    for version in 12..=18 {
+        for (offset, last_epoch, expected) in [
+            (2, first, None),
+            (3, now, None),
+            (3, first, Some((first, 2))),
+            (4, now, Some((now, 3))),
+        ] {
+            let mut request = fetch("t", 0, offset);
+            // Not the end of the log: an answer comes at once, whatever there is to read.
+            request.min_bytes = i32::from(expected.is_some());
+            request.topics[0].partitions[0].last_fetched_epoch = last_epoch;
+            if version >= 13 {
+                request.topics[0].topic = "".into();
+                request.topics[0].topic_id = id;
+            }
+            let mut response = client.call(&request, version).await;
+            let partition = only_partition(&mut response);
+            let diverging = &partition.diverging_epoch;
+            let found = (diverging.epoch, diverging.end_offset);
+            assert_eq!(found, expected.unwrap_or((-1, -1)), "version {version}");
+            assert_eq!(partition.error_code, 0);
+            assert_eq!(partition.high_watermark, 3);
+        }
+        let mut request = fetch("t", 0, 3);
+        request.topics[0].partitions[0].last_fetched_epoch = now + 1;
+        if version >= 13 {
+            request.topics[0].topic = "".into();
+            request.topics[0].topic_id = id;
+        }
+        let response = client.call(&request, version).await;
+        let code = response.responses[0].partitions[0].error_code;
+        assert_eq!(error(code), ErrorCode::OffsetOutOfRange);
+    }
+}

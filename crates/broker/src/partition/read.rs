@@ -1,11 +1,11 @@
 //! How a partition is read: planned under its lock, read without it.
 
 use super::Partition;
-use crate::fetch_types::{FetchError, FetchedRecords, Isolation};
+use crate::fetch_types::{DivergingEpoch, FetchError, FetchedRecords, Isolation};
 use crate::lookup::PartitionUnavailable;
-use fanlog_model::{Offset, TimestampMs};
+use fanlog_model::{LeaderEpoch, Offset, TimestampMs};
 use fanlog_protocol::records::HEADER_BYTES;
-use fanlog_storage::{ReadLimit, ReadPlan};
+use fanlog_storage::{Log, ReadLimit, ReadPlan};
 
 /// What a fetch would read of a partition, and where the partition stood when that was planned.
 #[derive(Debug)]
@@ -19,6 +19,11 @@ impl Readable {
     /// Whether it reads up to the end of what is visible, which was written lately and is in memory.
     pub(crate) fn is_at_tail(&self) -> bool {
         self.plan.next_offset >= self.standing.last_stable_offset
+    }
+
+    /// Whether there is nothing to read because the client's log ran apart from ours.
+    pub(crate) fn is_diverging(&self) -> bool {
+        self.standing.diverging.is_some()
     }
 
     /// How many bytes it would read.
@@ -37,29 +42,20 @@ impl Partition {
         isolation: Isolation,
     ) -> Result<Readable, FetchError> {
         self.with_log(|log| {
-            let high_watermark = log.durable_offset();
-            let last_stable_offset = log.last_stable_offset().min(high_watermark);
-            let standing = FetchedRecords {
-                records: Vec::new(),
-                high_watermark,
-                last_stable_offset,
-                log_start_offset: log.log_start_offset(),
-                leader_epoch: self.leader_epoch(),
-                aborted_transactions: Vec::new(),
-            };
-            if from < standing.log_start_offset || from > high_watermark {
+            let standing = self.standing(log);
+            if from < standing.log_start_offset || from > standing.high_watermark {
                 return Err(FetchError::OffsetOutOfRange {
                     requested: from,
                     log_start_offset: standing.log_start_offset,
-                    high_watermark,
+                    high_watermark: standing.high_watermark,
                 });
             }
             let limit = ReadLimit {
                 max_bytes: bytes_max,
                 min_one_batch: whole_batch,
                 below: match isolation {
-                    Isolation::ReadUncommitted => high_watermark,
-                    Isolation::ReadCommitted => last_stable_offset,
+                    Isolation::ReadUncommitted => standing.high_watermark,
+                    Isolation::ReadCommitted => standing.last_stable_offset,
                 },
             };
             log.read(from, limit)
@@ -69,6 +65,59 @@ impl Partition {
                     standing,
                 })
                 .map_err(|error| self.unreadable(&error))
+        })?
+    }
+
+    fn standing(&self, log: &Log) -> FetchedRecords {
+        let high_watermark = log.durable_offset();
+        FetchedRecords {
+            high_watermark,
+            last_stable_offset: log.last_stable_offset().min(high_watermark),
+            log_start_offset: log.log_start_offset(),
+            leader_epoch: self.leader_epoch(),
+            ..FetchedRecords::default()
+        }
+    }
+
+    /// What a client is told whose last record before `from` is of `epoch`, if our log has none like it there: that epoch
+    /// ended earlier here, or never was.
+    pub(crate) fn diverging(
+        &self,
+        from: Offset,
+        epoch: LeaderEpoch,
+    ) -> Result<Option<Readable>, FetchError> {
+        self.with_log(|log| {
+            let mut standing = self.standing(log);
+            let end = self.epoch_end(log, epoch);
+            let (Some(known), Some(end_offset)) = (end.leader_epoch, end.end_offset) else {
+                return Err(FetchError::OffsetOutOfRange {
+                    requested: from,
+                    log_start_offset: standing.log_start_offset,
+                    high_watermark: standing.high_watermark,
+                });
+            };
+            if known >= epoch && end_offset >= from {
+                return Ok(None);
+            }
+            standing.diverging = Some(DivergingEpoch {
+                epoch: known,
+                end_offset,
+            });
+            let nothing = ReadLimit {
+                max_bytes: 0,
+                min_one_batch: false,
+                below: standing.high_watermark,
+            };
+            let from = standing.high_watermark;
+            let plan = log.read(from, nothing);
+            plan.map(|plan| {
+                Some(Readable {
+                    plan,
+                    from,
+                    standing,
+                })
+            })
+            .map_err(|error| self.unreadable(&error))
         })?
     }
 

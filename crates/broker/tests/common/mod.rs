@@ -184,6 +184,7 @@ pub(crate) fn wanted(topic: &str, index: i32, offset: i64) -> FetchPartition {
         offset: Offset(offset),
         bytes_max: 1 << 20,
         leader_epoch: None,
+        last_fetched_epoch: None,
     }
 }
 

@@ -9,7 +9,7 @@ use fanlog_model::GroupId;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-const CLASSIC: &str = "Classic";
+const CLASSIC: &str = "classic";
 
 impl Deciding<'_> {
     pub(super) fn describe(&mut self, call: CallId, id: GroupId) {

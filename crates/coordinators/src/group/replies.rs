@@ -156,7 +156,7 @@ pub struct ListedGroup {
     pub protocol_type: Arc<str>,
     /// Its state.
     pub state: GroupState,
-    /// Its type's name: every group here is "Classic".
+    /// Its type's name: every group here is "classic".
     pub group_type: &'static str,
 }
 

@@ -18,7 +18,7 @@ use fanlog_broker::{
 use fanlog_model::{LeaderEpoch, Offset, PartitionIndex, TopicId, TopicName};
 use fanlog_protocol::ErrorCode;
 use fanlog_protocol::messages::fetch_response::{
-    AbortedTransaction, FetchableTopicResponse, LeaderIdAndEpoch, PartitionData,
+    AbortedTransaction, EpochEndOffset, FetchableTopicResponse, LeaderIdAndEpoch, PartitionData,
 };
 use fanlog_protocol::messages::{FetchRequest, FetchResponse};
 use fanlog_protocol::wire::RecordBytes;
@@ -207,12 +207,14 @@ fn fetch_partition((key, wanted): &(PartitionKey, Wanted)) -> Option<FetchPartit
         TopicKey::Id(id) => TopicRef::Id(TopicId(*id)),
     };
     let epoch = wanted.current_leader_epoch;
+    let last_epoch = wanted.last_fetched_epoch;
     Some(FetchPartition {
         topic,
         partition: PartitionIndex(key.partition),
         offset: Offset(wanted.fetch_offset),
         bytes_max: usize::try_from(wanted.max_bytes).unwrap_or(0),
         leader_epoch: (epoch >= 0).then_some(LeaderEpoch(epoch)),
+        last_fetched_epoch: (last_epoch >= 0).then_some(LeaderEpoch(last_epoch)),
     })
 }
 
@@ -235,7 +237,7 @@ fn summary(outcome: &Outcome) -> Found {
         Ok(records) => Found {
             has_records: records.bytes() > 0,
             has_error: false,
-            is_diverging: false,
+            is_diverging: records.diverging.is_some(),
             high_watermark: records.high_watermark.0,
             log_start_offset: records.log_start_offset.0,
         },
@@ -296,8 +298,13 @@ fn partition_data(
         producer_id: a.producer_id.0,
         first_offset: a.first_offset.0,
     };
+    let diverging = records.diverging.map(|d| EpochEndOffset {
+        epoch: d.epoch.0,
+        end_offset: d.end_offset.0,
+    });
     PartitionData {
         partition_index,
+        diverging_epoch: diverging.unwrap_or_default(),
         high_watermark: records.high_watermark.0,
         last_stable_offset: records.last_stable_offset.0,
         log_start_offset: records.log_start_offset.0,
@@ -329,7 +336,7 @@ fn partition_error(
         error_code: error.code(),
         high_watermark: -1,
         current_leader,
-        aborted_transactions: Some(Vec::new()),
+        aborted_transactions: None,
         records: Some(RecordBytes::Shared(Vec::new())),
         ..Default::default()
     }

@@ -87,10 +87,10 @@ fn an_id_that_is_not_used_expires_with_the_session() {
         > join a session=6000
         a: take id a#1
         > list
-        -: [g Empty '' Classic]
+        -: [g Empty '' classic]
         > wait 5999
         > list
-        -: [g Empty '' Classic]
+        -: [g Empty '' classic]
         > wait 1
         > list
         -: []
@@ -228,7 +228,7 @@ fn the_type_of_a_group_is_opaque() {
         > describe
         -: Stable 'connect' 'default' w#1=[task-0]
         > list
-        -: [g Stable 'connect' Classic]
+        -: [g Stable 'connect' classic]
         ",
     );
 }

@@ -128,7 +128,7 @@ fn anybody_commits_while_the_group_is_empty_and_nobody_from_outside_afterwards()
         > commit - t-0=3
         -: t-0 done
         > list
-        -: [g Empty '' Classic]
+        -: [g Empty '' classic]
         > describe
         -: Empty '' ''
         > commit x id=who t-0=4
@@ -260,7 +260,7 @@ fn a_group_that_lost_its_offsets_and_members_is_removed_at_the_next_check() {
         > leave a
         -: a#1 gone
         > list
-        -: [g Empty 'consumer' Classic]
+        -: [g Empty 'consumer' classic]
         > wait 600000
         > list
         -: []
@@ -499,11 +499,11 @@ fn groups_are_described_and_listed_in_every_state() {
         > describe
         -: PreparingRebalance 'consumer' '' a#1=[]
         > list
-        -: [g PreparingRebalance 'consumer' Classic]
+        -: [g PreparingRebalance 'consumer' classic]
         > list Stable
         -: []
         > list preparingrebalance
-        -: [g PreparingRebalance 'consumer' Classic]
+        -: [g PreparingRebalance 'consumer' classic]
         > wait 3000
         a: joined as a#1, generation 1, range, led by a#1, members a#1
         > describe
@@ -513,9 +513,9 @@ fn groups_are_described_and_listed_in_every_state() {
         > describe
         -: Stable 'consumer' 'range' a#1=[x] with metadata
         > list Stable Empty
-        -: [g Stable 'consumer' Classic]
+        -: [g Stable 'consumer' classic]
         > list Stable type=classic
-        -: [g Stable 'consumer' Classic]
+        -: [g Stable 'consumer' classic]
         > list type=Consumer
         -: []
         > leave a
@@ -523,7 +523,7 @@ fn groups_are_described_and_listed_in_every_state() {
         > describe
         -: Empty 'consumer' ''
         > list
-        -: [g Empty 'consumer' Classic]
+        -: [g Empty 'consumer' classic]
         ",
     );
 }
