@@ -103,7 +103,7 @@ ALL = [
     Expected("broker-setting-value", "a value that a setting does not take is INVALID_CONFIG, of brokers as of topics; Kafka says INVALID_REQUEST of brokers", note="broker, no number", ours="40", theirs="42"),
     Expected(
         "whole-batches",
-        "bytes behind the batch, offsets within it that do not count up from 0, bytes behind what is compressed, and the bit that only brokers set are refused: what is on disk can be read by anybody. No client is known to send them",
+        "bytes behind the batch, offsets within it that do not count up from 0, bytes behind what is compressed, and the bit that only brokers set are refused: what is on disk can be read by anybody. No client that we know of sends them",
         case="lenient",
     ),
     Expected("append-time-bit", "the same bit on a topic of LogAppendTime: INVALID_RECORD, where Kafka blames the time", case="timestamps", note="append time set already"),
