@@ -6,6 +6,8 @@
 
 use std::path::Path;
 
+use anyhow::Context;
+
 use crate::compat::{End, Kind, SideBySide, build_fanlog};
 use crate::shell::{self, Usage, step};
 use crate::toolchains;
@@ -37,6 +39,7 @@ pub(crate) fn run(args: &[String]) -> anyhow::Result<()> {
             _ => return Err(Usage(format!("no option {arg:?}, or no value\n{HELP}")).into()),
         }
     }
+    self_test()?;
     let python = toolchains::python()?;
     let fanlog = Kind::Fanlog(build_fanlog(is_release)?);
     let kafka = Kind::Kafka(toolchains::kafka()?);
@@ -51,6 +54,19 @@ pub(crate) fn run(args: &[String]) -> anyhow::Result<()> {
     brokers.stop(End::Terminate)?;
     let _ = std::fs::remove_dir_all(dir);
     Ok(())
+}
+
+/// The runner's own tests: it must find what differs. Needs Python and nothing else.
+pub(crate) fn self_test() -> anyhow::Result<()> {
+    step("the differential runner's own tests", || {
+        let mut tests = shell::command("python3");
+        tests
+            .current_dir(shell::repository().join("compat/differ"))
+            .args([
+                "-B", "-m", "unittest", "discover", "-q", "-s", "tests", "-t", ".",
+            ]);
+        shell::run(&mut tests).context("needs python3 (on Debian: `apt-get install python3`)")
+    })
 }
 
 fn compare(python: &Path, brokers: &SideBySide, only: Option<&str>) -> anyhow::Result<()> {

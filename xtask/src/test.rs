@@ -5,7 +5,7 @@
 
 use crate::shell::{self, Usage, step};
 use crate::tally::Tally;
-use crate::{check, codegen, compat, documented, golden, simulate, toolchains, torture};
+use crate::{check, codegen, compat, differ, documented, golden, simulate, toolchains, torture};
 
 /// Runs the command.
 pub(crate) fn run(args: &[String]) -> anyhow::Result<()> {
@@ -30,6 +30,7 @@ pub(crate) fn run(args: &[String]) -> anyhow::Result<()> {
     kafka_reads_our_files(&mut tally);
     planted_faults_are_found(&mut tally);
     tally.record("the history checker's own tests", torture::self_test());
+    tally.record("the differential runner's own tests", differ::self_test());
     compat::smoke(&mut tally);
     documented::run(&mut tally);
     tally.close()

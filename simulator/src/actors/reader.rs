@@ -32,6 +32,7 @@ fn wanted(place: Place, offset: i64, bytes_max: usize) -> FetchPartition {
         offset: Offset(offset),
         bytes_max,
         leader_epoch: None,
+        last_fetched_epoch: None,
     }
 }
 
