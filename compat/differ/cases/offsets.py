@@ -46,6 +46,7 @@ def list_offsets(side):
 def list_offsets_of_append_time(side):
     topic = side.topic("t", message_timestamp_type="LogAppendTime")
     side.produce(topic, side.batch([b"x", b"y"]))
+    side.until_settled()  # of two batches of one millisecond the first would be the answer
     side.produce(topic, side.batch([b"z"]))
     for version in side.apis["ListOffsets"].versions():
         for stamp in (-3, 0, side.past):
