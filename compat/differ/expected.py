@@ -84,7 +84,6 @@ ALL = [
     ),
     Expected("set-by-the-place-quorum", "the same", case="describe_broker_configs", path="*Configs?controller.*"),
     Expected("set-by-the-place-roles", "the same", case="describe_broker_configs", path="*Configs?process.roles*"),
-    Expected("set-by-the-place-folders", "the same", case="describe_broker_configs", path="*Configs?log.dirs*"),
     # Where we say more, or sooner.
     Expected(
         "says-why",

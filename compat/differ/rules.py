@@ -47,7 +47,7 @@ NAMES = [
     ("id", "topic ids, member ids, producer ids, fetch sessions, directories: by the order in which they first appear in a case; none (zero, -1, empty) stays"),
     ("epoch", "leader epochs: by the order in which they first appear in a case; -1 stays"),
     ("time", "records bear times of yesterday, compared to the millisecond; what the broker's clock put in is `now`"),
-    ("place", "ports, the cluster's id, the broker's data directory, the space on its disk"),
+    ("place", "ports, the cluster's id, the broker's folders, the space on its disk"),
     ("text", "error messages: whether there is one; null, empty and `NONE` are none"),
     ("order", "arrays that come out of a hash map in Kafka are sorted"),
     ("run", "names of topics and groups without the mark of the run; in lists of everything, only those of the case"),
@@ -130,6 +130,8 @@ class Rules:
             return "the cluster's id"
         if name in NUMBERED and value:
             return self.numbered(NUMBERED[name], value)
+        if value.startswith("/"):
+            return "a folder"
         return value.replace(f"-{self.side.run}", "").replace(f"{self.side.slug}.", "")
 
     def time(self, value):

@@ -56,6 +56,12 @@ class Rules(unittest.TestCase):
         fields = {"ErrorCode": 3, "BaseOffset": 7, "Count": 2, "HighWatermark": 9, "GenerationId": 4}
         self.assertEqual(self.normal(**fields), fields)
 
+    def test_versions_count_where_both_answered(self):
+        tally = compare.Tally()
+        for ours, theirs in (({}, session.CLOSED), ("an answer", "an answer")):
+            tally.add("a case", *([session.Answer("Fetch", 12, "", value)] for value in (ours, theirs)), [])
+        self.assertEqual(dict(tally.versions), {})
+
     def test_what_is_nobodys_stays_nobodys(self):
         fields = self.normal(LeaderEpoch=-1, ProducerId=-1, SessionId=0, MemberId="", TopicId=uuid.UUID(int=0))
         self.assertEqual(list(fields.values()), [-1, -1, 0, "", "no id"])
