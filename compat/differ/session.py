@@ -158,7 +158,7 @@ class Side:
         link = self.link(on)
         link.send_frame(frame)
         value = link.receive_frame(seconds)
-        self.write_down(entry, value if not isinstance(value, bytes) else {"AnsweredBytes": value[4:]}, on)
+        self.write_down(entry, value if not isinstance(value, bytes) else value[4:].hex(), on)
         return value
 
     def note(self, api_name, version, note, value):
