@@ -1,19 +1,35 @@
-//! The disk as one process of the broker has it: the simulated one, with faults of the medium's own and with things that
-//! happen while it syncs.
+//! Disk and clock as one process of the broker has them: the simulated ones, with faults of the medium's own and with things
+//! that happen while a log is synced.
 //!
 //! Why it exists: a sync takes time, and meanwhile others append; and a process that is gone must not touch the disk.
 //! Never: what survives a crash; `fanlog_environment::simulated` says so.
 
 use crate::Planted;
-use fanlog_environment::{DirEntry, Disk, DiskFile, OpenMode, SimulatedDisk};
+use fanlog_environment::{Clock, DirEntry, Disk, DiskFile, ManualClock, OpenMode, SimulatedDisk};
+use fanlog_model::TimestampMs;
 use parking_lot::Mutex;
 use std::fmt;
 use std::io::{self, IoSlice};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
-type Meanwhile = Box<dyn FnOnce() + Send>;
+/// What others do meanwhile. Given the folder whose segment is being synced at that very moment: a roll there would wait.
+type Meanwhile = Box<dyn FnOnce(Option<&Path>) + Send>;
+
+/// When, while a log is synced, the others have their turn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Turn {
+    /// Before the segment's bytes are taken, where the folder is synced too.
+    AtFolder,
+    /// While the segment is synced, before its bytes are on the disk.
+    BeforeBytes,
+    /// While the segment is synced, after its bytes are on the disk.
+    AfterBytes,
+    /// After the sync has succeeded or failed, before the log knows.
+    BeforeResult,
+}
 
 /// The disk of one process.
 pub(crate) struct ProcessDisk {
@@ -24,8 +40,9 @@ pub(crate) struct ProcessDisk {
 struct Shared {
     planted: Option<Planted>,
     is_gone: AtomicBool,
-    /// What happens during the next sync of a segment, before or after the bytes are on the disk.
-    meanwhile: Mutex<Option<(bool, Meanwhile)>>,
+    meanwhile: Mutex<Option<(Turn, Meanwhile)>>,
+    /// A segment was synced since `meanwhile` was set.
+    has_synced: AtomicBool,
 }
 
 impl ProcessDisk {
@@ -36,6 +53,7 @@ impl ProcessDisk {
                 planted,
                 is_gone: AtomicBool::new(false),
                 meanwhile: Mutex::new(None),
+                has_synced: AtomicBool::new(false),
             }),
         }
     }
@@ -45,9 +63,16 @@ impl ProcessDisk {
         self.shared.is_gone.store(true, Ordering::Release);
     }
 
-    /// Lets something happen while the next segment is synced, before its bytes are taken or after.
-    pub(crate) fn during_next_sync(&self, is_before: bool, meanwhile: Meanwhile) {
-        *self.shared.meanwhile.lock() = Some((is_before, meanwhile));
+    /// Lets something happen while the next log is synced.
+    pub(crate) fn during_next_sync(&self, turn: Turn, meanwhile: Meanwhile) {
+        self.shared.has_synced.store(false, Ordering::Release);
+        *self.shared.meanwhile.lock() = Some((turn, meanwhile));
+    }
+
+    /// The clock of the same process.
+    pub(crate) fn clock(&self, inner: Arc<ManualClock>) -> ProcessClock {
+        let shared = self.shared.clone();
+        ProcessClock { inner, shared }
     }
 
     /// Nothing was synced, or it is too late.
@@ -67,6 +92,21 @@ impl Shared {
             return Err(io::Error::other("the process is gone"));
         }
         Ok(())
+    }
+
+    fn take_turn(&self, turn: Turn, folder: Option<&Path>) {
+        let meanwhile = self.meanwhile.lock().take_if(|(wanted, _)| *wanted == turn);
+        if let Some((_, meanwhile)) = meanwhile {
+            meanwhile(folder);
+        }
+    }
+
+    /// A log that fails writes a note under its lock: nobody else can have a turn then but after the sync.
+    fn note_result(&self, is_ok: bool) {
+        if !is_ok {
+            let mut meanwhile = self.meanwhile.lock();
+            meanwhile.take_if(|(turn, _)| *turn != Turn::BeforeResult);
+        }
     }
 }
 
@@ -104,7 +144,10 @@ impl Disk for ProcessDisk {
     fn open(&self, path: &Path, mode: OpenMode) -> io::Result<Arc<dyn DiskFile>> {
         Ok(Arc::new(ProcessFile {
             inner: self.alive()?.open(path, mode)?,
-            is_segment: path.extension().is_some_and(|extension| extension == "log"),
+            segment_of: path
+                .extension()
+                .filter(|extension| *extension == "log")
+                .and_then(|_| Some(path.parent()?.to_path_buf())),
             shared: self.shared.clone(),
         }))
     }
@@ -113,7 +156,12 @@ impl Disk for ProcessDisk {
         if self.shared.planted == Some(Planted::SkippedFolderSync) {
             return Ok(());
         }
-        self.alive()?.sync_dir(path)
+        if !self.inner.is_crashed() {
+            self.shared.take_turn(Turn::AtFolder, None);
+        }
+        let result = self.alive()?.sync_dir(path);
+        self.shared.note_result(result.is_ok());
+        result
     }
 
     fn available_bytes(&self) -> io::Result<u64> {
@@ -131,7 +179,8 @@ impl Disk for ProcessDisk {
 
 struct ProcessFile {
     inner: Arc<dyn DiskFile>,
-    is_segment: bool,
+    /// The folder, where this is a segment.
+    segment_of: Option<PathBuf>,
     shared: Arc<Shared>,
 }
 
@@ -142,22 +191,19 @@ impl ProcessFile {
     }
 
     fn sync(&self) -> io::Result<()> {
-        let meanwhile = match self.is_segment {
-            true => self.shared.meanwhile.lock().take(),
-            false => None,
+        let Some(folder) = self.segment_of.as_deref() else {
+            let result = self.alive()?.sync_data();
+            self.shared.note_result(result.is_ok());
+            return result;
         };
-        let (before, after) = match meanwhile {
-            Some((true, meanwhile)) => (Some(meanwhile), None),
-            Some((false, meanwhile)) => (None, Some(meanwhile)),
-            None => (None, None),
-        };
-        before.into_iter().for_each(|meanwhile| meanwhile());
-        let is_skipped = self.is_segment && self.shared.planted == Some(Planted::SkippedSync);
-        let result = match is_skipped {
+        self.shared.take_turn(Turn::BeforeBytes, Some(folder));
+        let result = match self.shared.planted == Some(Planted::SkippedSync) {
             true => Ok(()),
             false => self.alive()?.sync_data(),
         };
-        after.into_iter().for_each(|meanwhile| meanwhile());
+        self.shared.take_turn(Turn::AfterBytes, Some(folder));
+        self.shared.note_result(result.is_ok());
+        self.shared.has_synced.store(true, Ordering::Release);
         result
     }
 }
@@ -199,5 +245,31 @@ impl DiskFile for ProcessFile {
 
     fn sync_all(&self) -> io::Result<()> {
         self.sync()
+    }
+}
+
+/// The clock of one process. The broker looks at it when a sync is over and its log does not know yet.
+#[derive(Debug)]
+pub(crate) struct ProcessClock {
+    inner: Arc<ManualClock>,
+    shared: Arc<Shared>,
+}
+
+impl fmt::Debug for Shared {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Shared").finish_non_exhaustive()
+    }
+}
+
+impl Clock for ProcessClock {
+    fn wall_ms(&self) -> TimestampMs {
+        self.inner.wall_ms()
+    }
+
+    fn monotonic(&self) -> Duration {
+        if self.shared.has_synced.load(Ordering::Acquire) {
+            self.shared.take_turn(Turn::BeforeResult, None);
+        }
+        self.inner.monotonic()
     }
 }

@@ -1,5 +1,6 @@
 //! One run: processes of the broker come and go on one machine, and clients go on meanwhile.
 
+use crate::disk::Turn;
 use crate::promises::catalog::Shown;
 use crate::promises::records::{BatchId, Place};
 use crate::promises::{Verdict, broken, holds};
@@ -10,6 +11,7 @@ use fanlog_environment::simulated::FailedSync;
 use fanlog_model::invariants::{CAT_1, GRP_3, LOG_1, LOG_3};
 use parking_lot::Mutex;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::runtime::{Builder, Runtime};
@@ -42,6 +44,13 @@ const STEPS: &[(u64, Step)] = &[
     (1, Step::DeleteGroup),
     (3, Step::ReadCommitted),
     (1, Step::Fault),
+];
+
+const TURNS: &[(u64, Turn)] = &[
+    (2, Turn::AtFolder),
+    (2, Turn::BeforeBytes),
+    (3, Turn::AfterBytes),
+    (5, Turn::BeforeResult),
 ];
 
 /// How a process of the broker ends.
@@ -248,7 +257,7 @@ impl World {
         }
         let done = Arc::new(Mutex::new(Vec::new()));
         let results = done.clone();
-        let is_before = self.chance.percent(30);
+        let turn = self.chance.weighted(TURNS);
         self.trace.line("sync, slowly");
         let process = self
             .process
@@ -256,9 +265,11 @@ impl World {
             .expect("a step is made while the broker runs");
         let disk = process.disk.clone();
         disk.during_next_sync(
-            is_before,
-            Box::new(move || {
-                for mut job in jobs {
+            turn,
+            Box::new(move |syncing| {
+                let waits =
+                    |job: &Job| job.rolls && syncing == Some(Path::new(&**job.partition.folder()));
+                for mut job in jobs.into_iter().filter(|job| !waits(job)) {
                     let result = job.partition.append(&mut job.bytes);
                     results.lock().push((job.batch, result));
                 }
@@ -282,6 +293,7 @@ impl World {
             batch,
             partition,
             bytes,
+            rolls: self.rolls(place.topic),
         })
     }
 
@@ -396,4 +408,6 @@ struct Job {
     batch: BatchId,
     partition: Arc<Partition>,
     bytes: Vec<u8>,
+    /// Whether it may need a new segment.
+    rolls: bool,
 }

@@ -146,7 +146,7 @@ impl World {
         self.starts += 1;
         let disk = Arc::new(ProcessDisk::new(self.disk.clone(), self.planted));
         let environment = Environment {
-            clock: self.clock.clone(),
+            clock: Arc::new(disk.clock(self.clock.clone())),
             // A process draws other ids than the one before it.
             entropy: Arc::new(SeededEntropy::new(
                 self.seed.wrapping_mul(1_000_003).wrapping_add(self.starts),
@@ -172,6 +172,7 @@ impl World {
             self.trace.line(&format!("{}: no answer", pending.what));
             (pending.finish)(self)?;
         }
+        self.records.process_ended();
         Ok(())
     }
 
@@ -278,6 +279,12 @@ impl World {
     pub(crate) fn is_live(&self, topic: TopicId) -> bool {
         let life = self.catalog.life(topic);
         life.is_some_and(|life| life.state == LifeState::Live)
+    }
+
+    /// Whether a topic has segments of a few batches.
+    pub(crate) fn rolls(&self, topic: TopicId) -> bool {
+        let life = self.catalog.life(topic);
+        life.is_none_or(|life| !KINDS[life.kind].overrides.is_empty())
     }
 
     pub(crate) fn topic_name(&self, topic: TopicId) -> Option<TopicName> {

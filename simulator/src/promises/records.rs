@@ -283,6 +283,13 @@ impl Records {
         partition.deleted = partition.deleted.max(before);
     }
 
+    /// The process is gone: of a start that was seen, only what was answered is promised.
+    pub(crate) fn process_ended(&mut self) {
+        for partition in self.partitions.values_mut() {
+            partition.log_start = partition.log_start.min(partition.deleted);
+        }
+    }
+
     pub(crate) fn high_watermark(&self, place: Place) -> i64 {
         self.partitions
             .get(&place)
