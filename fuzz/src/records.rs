@@ -7,8 +7,8 @@ use fanlog_model::TimestampMs;
 use std::time::Duration;
 
 /// How long a replayed machine is watched.
-const WATCHED: Duration = Duration::from_secs(3_600);
-const TICKS_MAX: usize = 1_000;
+const WATCHED: Duration = Duration::from_secs(600);
+const TICKS_MAX: usize = 10_000;
 
 /// A log of `__consumer_offsets`: keys and values in turn, an empty value being none.
 pub(crate) fn group_records(bytes: &[u8]) {

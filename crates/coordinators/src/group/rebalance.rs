@@ -19,6 +19,10 @@ use bytes::Bytes;
 use fanlog_model::invariants::GRP_1;
 use std::time::Duration;
 
+/// How long a join phase goes on at least where only absent static members are left: a client may give no rebalance timeout
+/// at all, and the phase would end and begin again without a pause until their sessions are over.
+const ABSENT_MEMBERS_WAIT_MIN: Duration = Duration::from_secs(1);
+
 impl Deciding<'_> {
     /// Starts a rebalance, or goes on with the one under way.
     pub(super) fn rebalance(&mut self, group: &mut LiveGroup) {
@@ -115,7 +119,8 @@ impl Deciding<'_> {
             self.begin_generation(group);
         } else {
             // Only static members are left and none has come back: their session time-outs will decide.
-            self.set_deadline(join_deadline, group.rebalance_timeout());
+            let wait = group.rebalance_timeout().max(ABSENT_MEMBERS_WAIT_MIN);
+            self.set_deadline(join_deadline, wait);
         }
     }
 

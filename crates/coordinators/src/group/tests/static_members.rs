@@ -274,3 +274,31 @@ fn a_static_member_survives_a_restart_of_the_coordinator() {
         ",
     );
 }
+
+#[test]
+fn absent_static_members_without_a_rebalance_timeout_do_not_keep_the_broker_busy() {
+    // Found by the fuzzer: the join phase ended and began again at the same moment, for as long as the session lasted.
+    check(
+        "
+        > join a as=desk-1 session=30000 rebalance=0
+        > join b v3 session=30000 rebalance=10000
+        > wait 6000
+        b: joined as b#2, generation 1, range, led by desk-1#1
+        a: joined as desk-1#1, generation 1, range, led by desk-1#1, members b#2 desk-1#1
+        > sync a desk-1#1=x b#2=y
+        a: assigned [x]
+        > sync b
+        b: assigned [y]
+        > join b range:u session=30000 rebalance=10000
+        > leave b
+        b: unknown member
+        -: b#2 gone
+        > wait 10000
+        > describe
+        -: PreparingRebalance 'consumer' '' desk-1#1@desk-1=[x]
+        > wait 20000
+        > describe
+        -: Empty 'consumer' ''
+        ",
+    );
+}
