@@ -16,8 +16,9 @@ pub(crate) fn run(args: &[String]) -> anyhow::Result<()> {
 pub(crate) fn finds_planted_faults(report: impl FnMut(&str)) -> anyhow::Result<()> {
     step("the simulator finds faults planted on purpose", || {
         let mut test = shell::cargo();
-        test.args(["test", "--package", "fanlog-simulator"]);
-        test.args(["--features", "planted-faults", "--test", "planted_faults"]);
+        // The whole workspace, so that dependencies are not built anew with other features.
+        test.args(["test", "--workspace", "--test", "planted_faults"]);
+        test.args(["--features", "fanlog-simulator/planted-faults"]);
         shell::run_lines(&mut test, report)
     })
 }

@@ -60,14 +60,9 @@ fn kafka_reads_our_files(tally: &mut Tally) {
     let outcome = toolchains::kafka().and_then(|class_path| {
         step("Kafka's DumpLogSegments reads what storage wrote", || {
             let mut test = shell::cargo();
-            test.args([
-                "test",
-                "--package",
-                "fanlog-storage",
-                "--features",
-                "kafka-tools-tests",
-            ]);
-            test.args(["--test", "dump_log_segments"]);
+            // The whole workspace, so that dependencies are not built anew with other features.
+            test.args(["test", "--workspace", "--test", "dump_log_segments"]);
+            test.args(["--features", "fanlog-storage/kafka-tools-tests"]);
             test.env("FANLOG_KAFKA_CLASSPATH", class_path);
             shell::run_lines(&mut test, |line| tally.add_cargo_line(line))
         })

@@ -94,11 +94,31 @@ impl Broker {
             &deleted,
         )?;
         broker.note_time();
+        broker.log_start();
         broker.is_serving.store(true, Ordering::Release);
         if broker.config.has_timers {
             broker.start_maintenance();
         }
         Ok(broker)
+    }
+
+    /// What an operator wants to know of a start when reading the log later.
+    fn log_start(&self) {
+        let topics = self.topics();
+        let partitions = topics.iter().flat_map(|topic| &topic.partitions);
+        let (mut all, mut offline) = (0, 0);
+        for partition in partitions {
+            all += 1;
+            offline += usize::from(partition.check_serving().is_err());
+        }
+        tracing::info!(
+            cluster = self.cluster_id(),
+            leader_epoch = %self.leader_epoch(),
+            topics = topics.len(),
+            partitions = all,
+            offline,
+            "the broker serves"
+        );
     }
 
     /// Stops: flushes and closes every log, then marks the directory clean. Requests under way are answered
@@ -189,6 +209,11 @@ fn new_opener(environment: Environment, config: &BrokerConfig) -> Result<Opener,
     let is_new = folder_names(disk)?.is_empty();
     // The marker goes before anything is written; the count rises before anything is served.
     let is_clean = take_marker(disk)?;
+    if !is_clean && !is_new {
+        tracing::warn!(
+            "the last run did not stop cleanly: the end of every log is checked and made durable"
+        );
+    }
     let leader_epoch = raise_start_counter(disk, is_new)?;
     let blocking = match config.sync_threads {
         0 => Blocking::Inline,
