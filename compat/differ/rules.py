@@ -39,7 +39,7 @@ UNORDERED = {
     ("ElectLeaders", "ReplicaElectionResults"): "Topic", ("ElectLeaders", "PartitionResult"): "PartitionId",
     ("DeleteGroups", "Results"): "GroupId", ("ApiVersions", "ApiKeys"): "ApiKey",
     ("AlterConfigs", "Responses"): "ResourceName", ("IncrementalAlterConfigs", "Responses"): "ResourceName",
-    ("DescribeConfigs", "Results"): "ResourceName",
+    ("DescribeConfigs", "Results"): "ResourceName", ("ListConfigResources", "ConfigResources"): "ResourceName",
 }
 
 NAMES = [
@@ -107,7 +107,7 @@ class Rules:
         """By name, or, where topics are named by their ids, in the order in which the script named them."""
         if key not in each and "TopicId" in each:
             return f"{self.seen.get('id', {}).get(each['TopicId'], 0):06}"
-        return str(each.get(key, ""))
+        return f"{each.get(key, '')} {each.get('ResourceType', '')}"
 
     def learn(self, value):
         """Numbers the ids that a request names, so that the numbers do not hang on the order of the answer."""
