@@ -15,10 +15,11 @@ class Difference:
 
 
 class Expected:
-    """A difference that is meant. Each part is a pattern, `*` for anything; values are compared as Python writes them."""
+    """A difference that is meant. Each part is a pattern, `*` for anything; values are compared as Python writes them.
+    One that comes and goes with the timing is there `sometimes`; any other must be met in every whole run."""
 
-    def __init__(self, name, reason, api="*", case="*", note="*", path="*", ours="*", theirs="*"):
-        self.name, self.reason = name, reason
+    def __init__(self, name, reason, api="*", case="*", note="*", path="*", ours="*", theirs="*", sometimes=False):
+        self.name, self.reason, self.sometimes = name, reason, sometimes
         self.parts = {"api": api, "case": case, "note": note, "path": path, "ours": ours, "theirs": theirs}
         self.count = 0
 
