@@ -14,6 +14,7 @@ mod panics;
 mod planted;
 mod promises;
 mod run;
+mod slow_sync;
 mod trace;
 mod world;
 
@@ -25,6 +26,8 @@ pub use world::Reached;
 pub enum Planted {
     /// Segments are never synced, and the disk says that they were.
     SkippedSync,
+    /// One sync of a segment in eight is skipped.
+    RarelySkippedSync,
     /// Folders are never synced, and the disk says that they were.
     SkippedFolderSync,
     /// Recovery forgets the first batch behind the producer snapshot.
@@ -33,6 +36,9 @@ pub enum Planted {
     /// Recovery removes one segment more than lies below the log's start.
     #[cfg(feature = "planted-faults")]
     SegmentTooMany,
+    /// A segment whose sync has failed is synced again, and the success believed.
+    #[cfg(feature = "planted-faults")]
+    BelievedSync,
     /// Groups take commits from any generation.
     #[cfg(feature = "planted-faults")]
     SkippedGenerationCheck,

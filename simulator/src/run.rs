@@ -1,17 +1,14 @@
 //! One run: processes of the broker come and go on one machine, and clients go on meanwhile.
 
-use crate::disk::Turn;
 use crate::promises::catalog::Shown;
-use crate::promises::records::{BatchId, Place};
+use crate::promises::records::Place;
 use crate::promises::{Verdict, broken, holds};
 use crate::world::{GROUPS, World};
 use crate::{Options, Outcome};
-use fanlog_broker::{AppendError, AppendReceipt, Partition};
+use fanlog_broker::Partition;
 use fanlog_environment::simulated::FailedSync;
 use fanlog_model::invariants::{CAT_1, GRP_3, LOG_1, LOG_3};
-use parking_lot::Mutex;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::runtime::{Builder, Runtime};
@@ -44,13 +41,6 @@ const STEPS: &[(u64, Step)] = &[
     (1, Step::DeleteGroup),
     (3, Step::ReadCommitted),
     (1, Step::Fault),
-];
-
-const TURNS: &[(u64, Turn)] = &[
-    (2, Turn::AtFolder),
-    (2, Turn::BeforeBytes),
-    (3, Turn::AfterBytes),
-    (5, Turn::BeforeResult),
 ];
 
 /// How a process of the broker ends.
@@ -247,63 +237,6 @@ impl World {
         }
     }
 
-    /// Others append while a sync is under way.
-    fn sync_slowly(&mut self) -> Verdict {
-        let mut jobs: Vec<Job> = Vec::new();
-        for _ in 0..1 + self.chance.below(3) {
-            if let Some(job) = self.new_job() {
-                jobs.push(job);
-            }
-        }
-        let done = Arc::new(Mutex::new(Vec::new()));
-        let results = done.clone();
-        let turn = self.chance.weighted(TURNS);
-        self.trace.line("sync, slowly");
-        let process = self
-            .process
-            .as_ref()
-            .expect("a step is made while the broker runs");
-        let disk = process.disk.clone();
-        disk.during_next_sync(
-            turn,
-            Box::new(move |syncing| {
-                let waits =
-                    |job: &Job| job.rolls && syncing == Some(Path::new(&**job.partition.folder()));
-                for mut job in jobs.into_iter().filter(|job| !waits(job)) {
-                    let result = job.partition.append(&mut job.bytes);
-                    results.lock().push((job.batch, result));
-                }
-            }),
-        );
-        self.broker().sync_all();
-        disk.forget_meanwhile();
-        let done = std::mem::take(&mut *done.lock());
-        for (batch, result) in done {
-            self.take_in(batch, result)?;
-        }
-        Ok(())
-    }
-
-    fn new_job(&mut self) -> Option<Job> {
-        let place = self.some_place()?;
-        let partition = self.partition(place)?;
-        let batch = self.new_batch(place, None);
-        let bytes = self.records.batch(batch).bytes.clone();
-        Some(Job {
-            batch,
-            partition,
-            bytes,
-            rolls: self.rolls(place.topic),
-        })
-    }
-
-    fn take_in(&mut self, batch: BatchId, result: Result<AppendReceipt, AppendError>) -> Verdict {
-        if let crate::actors::Attempt::Appended(receipt) = self.appended(batch, result)? {
-            self.await_ack(batch, receipt, |_, _| Ok(()));
-        }
-        Ok(())
-    }
-
     /// What anyone can see at any time.
     fn look(&mut self) -> Verdict {
         let topics = self.broker().topics();
@@ -401,13 +334,4 @@ impl World {
         self.start_well().await?;
         self.end_process()
     }
-}
-
-/// A batch to be appended while a sync is under way.
-struct Job {
-    batch: BatchId,
-    partition: Arc<Partition>,
-    bytes: Vec<u8>,
-    /// Whether it may need a new segment.
-    rolls: bool,
 }

@@ -281,6 +281,11 @@ impl World {
         life.is_some_and(|life| life.state == LifeState::Live)
     }
 
+    pub(crate) fn has_large_batches(&self, topic: TopicId) -> bool {
+        let life = self.catalog.life(topic);
+        life.is_some_and(|life| KINDS[life.kind].has_large_batches)
+    }
+
     /// Whether a topic has segments of a few batches.
     pub(crate) fn rolls(&self, topic: TopicId) -> bool {
         let life = self.catalog.life(topic);

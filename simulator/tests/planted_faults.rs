@@ -23,7 +23,20 @@ fn check(planted: Planted, seeds: u64, promises: &[&str]) {
 
 #[test]
 fn a_skipped_sync_is_found() {
-    check(Planted::SkippedSync, 10, &["LOG-1", "LOG-2", "LOG-3"]);
+    let promises = ["LOG-1", "LOG-2", "LOG-3", "CAT-1", "GRP-3"];
+    check(Planted::SkippedSync, 10, &promises);
+}
+
+#[test]
+fn a_sync_skipped_now_and_then_is_found() {
+    let promises = ["LOG-1", "LOG-2", "LOG-3", "CAT-1", "GRP-3"];
+    check(Planted::RarelySkippedSync, 20, &promises);
+}
+
+/// A seed found this one before it was a fault on purpose: a roll's sync succeeds after a ticket's has failed.
+#[test]
+fn a_sync_believed_after_a_failed_one_is_found() {
+    check(Planted::BelievedSync, 400, &["LOG-1"]);
 }
 
 #[test]

@@ -3,13 +3,15 @@
 use fanlog_model::Offset;
 use std::cell::Cell;
 
-/// A fault of recovery.
+/// A fault of syncing or of recovery.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PlantedFault {
     /// The first batch behind the producer snapshot is not told to the producers' state.
     ForgetsABatch,
     /// One segment more than lies below the log's start is removed.
     RemovesASegmentTooMany,
+    /// After a failed sync of a segment another one's success is believed.
+    BelievesALaterSync,
 }
 
 thread_local! {
@@ -19,6 +21,10 @@ thread_local! {
 /// Plants a fault in the logs that this thread opens, or removes it.
 pub fn plant(fault: Option<PlantedFault>) {
     PLANTED.set(fault);
+}
+
+pub(crate) fn believes_later_syncs() -> bool {
+    PLANTED.get() == Some(PlantedFault::BelievesALaterSync)
 }
 
 pub(crate) fn notes_from(offset: Offset) -> Offset {

@@ -108,6 +108,7 @@ impl World {
         }
         let timestamp = self.wall_ms();
         let length = match self.chance.below(20) {
+            0..8 if self.has_large_batches(place.topic) => 40_000,
             0 => 3_000,
             1..4 => 600,
             _ => 40,
@@ -115,7 +116,7 @@ impl World {
         let padding = self.chance.below(length);
         for number in 0..1 + self.chance.below(4) {
             let mut value = format!("{token}/{number} ").into_bytes();
-            value.extend((0..padding).map(|_| self.chance.next() as u8));
+            value.extend((0..padding / 8).flat_map(|_| self.chance.next().to_le_bytes()));
             let record = NewRecord {
                 timestamp: TimestampMs(timestamp),
                 key: Some(b"key"),

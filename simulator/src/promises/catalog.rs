@@ -179,6 +179,8 @@ impl Catalog {
 pub(crate) struct Kind {
     pub(crate) overrides: &'static [(&'static str, &'static str)],
     pub(crate) retention: super::records::Retention,
+    /// Whether producers fill it so fast that snapshots are due between two rolls.
+    pub(crate) has_large_batches: bool,
 }
 
 impl Kind {
@@ -195,12 +197,19 @@ impl Kind {
 /// Full indexes make segments of a few batches, which the smallest `segment.bytes` would not.
 pub(crate) const KINDS: &[Kind] = &[
     Kind {
+        overrides: &[("segment.bytes", "1048576")],
+        retention: super::records::Retention::Nothing,
+        has_large_batches: true,
+    },
+    Kind {
         overrides: &[],
         retention: super::records::Retention::Nothing,
+        has_large_batches: false,
     },
     Kind {
         overrides: &[("index.interval.bytes", "0"), ("segment.index.bytes", "40")],
         retention: super::records::Retention::Nothing,
+        has_large_batches: false,
     },
     Kind {
         overrides: &[
@@ -209,6 +218,7 @@ pub(crate) const KINDS: &[Kind] = &[
             ("segment.index.bytes", "64"),
         ],
         retention: super::records::Retention::OlderThanMs(20_000),
+        has_large_batches: false,
     },
     Kind {
         overrides: &[
@@ -218,5 +228,6 @@ pub(crate) const KINDS: &[Kind] = &[
             ("segment.ms", "5000"),
         ],
         retention: super::records::Retention::BeyondBytes(3_000),
+        has_large_batches: false,
     },
 ];
