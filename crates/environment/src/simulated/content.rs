@@ -5,11 +5,13 @@
 //! ```
 //!
 //! After a failed sync whose pages were dropped the changes are gone and live still shows them: then `drop_page_cache`
-//! or a crash brings out what the disk has.
+//! or a crash brings out what the disk has. A later write to a sector whose change was dropped takes what live shows of that sector
+//! with it: memory is written sector by sector at least, never in part.
 
 use super::SECTOR_BYTES;
 use crate::entropy::SplitMix;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
 
 #[derive(Clone, Debug)]
 enum Change {
@@ -23,6 +25,8 @@ pub(super) struct Content {
     durable: Vec<u8>,
     pending: Vec<Change>,
     allocated: usize,
+    /// Sectors that live shows otherwise than the disk has them, and that no sync will write.
+    dropped: BTreeSet<usize>,
     pub(super) fails_reads: bool,
 }
 
@@ -49,10 +53,29 @@ impl Content {
             return;
         }
         put(&mut self.live, at, bytes);
+        let range = self.dirtied(at..at + bytes.len());
         self.pending.push(Change::Write {
-            at,
-            bytes: bytes.to_vec(),
+            at: range.start,
+            bytes: self.live[range].to_vec(),
         });
+    }
+
+    /// What a write to a range makes dirty: the range, and the rest of a sector at its ends that was dropped.
+    fn dirtied(&mut self, written: Range<usize>) -> Range<usize> {
+        let (first, last) = (
+            written.start / SECTOR_BYTES,
+            (written.end - 1) / SECTOR_BYTES,
+        );
+        let mut range = written;
+        if self.dropped.contains(&first) {
+            range.start = first * SECTOR_BYTES;
+        }
+        if self.dropped.contains(&last) {
+            range.end = ((last + 1) * SECTOR_BYTES).min(self.live.len());
+        }
+        self.dropped
+            .retain(|sector| !(first..=last).contains(sector));
+        range
     }
 
     pub(super) fn set_len(&mut self, len: usize) {
@@ -77,7 +100,13 @@ impl Content {
 
     /// What the kernel does with pages whose writing failed: takes them for clean.
     pub(super) fn forget_pending(&mut self) {
-        self.pending.clear();
+        for change in self.pending.drain(..) {
+            if let Change::Write { at, bytes } = change {
+                let end = at + bytes.len();
+                self.dropped
+                    .extend(at / SECTOR_BYTES..end.div_ceil(SECTOR_BYTES));
+            }
+        }
     }
 
     /// Reads come from the disk again. The length is the file system's own and stays, as zeros where bytes are missing.
@@ -85,6 +114,7 @@ impl Content {
         self.sync();
         let len = self.live.len();
         self.live.clone_from(&self.durable);
+        self.dropped.clear();
         if len != self.live.len() {
             self.set_len(len);
         }
@@ -103,6 +133,7 @@ impl Content {
         self.durable = self.survivor(chance);
         self.live.clone_from(&self.durable);
         self.pending.clear();
+        self.dropped.clear();
         self.allocated = 0;
     }
 

@@ -204,6 +204,23 @@ fn bytes_lost_to_a_failed_sync_read_as_zeros_where_the_file_had_grown() {
 }
 
 #[test]
+fn a_later_write_to_a_sector_takes_with_it_what_a_failed_sync_dropped_there() {
+    let disk = disk_with(b"old");
+    let log = file(&disk, "f");
+    log.write_all_at(&[1; SECTOR_BYTES], 3).unwrap();
+    disk.fail_sync(0, FailedSync::PagesDropped);
+    log.sync_data().unwrap_err();
+    let end = 3 + SECTOR_BYTES;
+    log.write_all_at(b"new", end as u64).unwrap();
+    log.sync_data().unwrap();
+    let durable = disk.durable_files().remove(path("f")).unwrap();
+    assert_eq!(durable[..3], *b"old");
+    assert_eq!(durable[3..SECTOR_BYTES], [0; SECTOR_BYTES - 3]);
+    assert_eq!(durable[SECTOR_BYTES..end], [1; 3]);
+    assert_eq!(durable[end..], *b"new");
+}
+
+#[test]
 fn a_failed_sync_that_kept_its_pages_is_made_good_by_the_next() {
     let disk = disk_with(b"");
     file(&disk, "f").write_all_at(b"x", 0).unwrap();
