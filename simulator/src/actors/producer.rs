@@ -116,7 +116,9 @@ impl World {
         let padding = self.chance.below(length);
         for number in 0..1 + self.chance.below(4) {
             let mut value = format!("{token}/{number} ").into_bytes();
-            value.extend((0..padding / 8).flat_map(|_| self.chance.next().to_le_bytes()));
+            for _ in 0..padding / 8 {
+                value.extend_from_slice(&self.chance.next().to_le_bytes());
+            }
             let record = NewRecord {
                 timestamp: TimestampMs(timestamp),
                 key: Some(b"key"),
