@@ -49,6 +49,8 @@ pub(crate) struct Setup {
     pub(crate) settings: &'static [&'static str],
     /// The same for Fanlog alone.
     pub(crate) extra: &'static [&'static str],
+    /// The Kafka port, where a suite takes one for granted.
+    pub(crate) port: Option<u16>,
 }
 
 /// Six partitions for topics that come into being by themselves (kcat), and no long wait for a group's first members.
@@ -60,6 +62,7 @@ const SETUP: Setup = Setup {
         "group.initial.rebalance.delay.ms=500",
     ],
     extra: &[],
+    port: None,
 };
 
 /// A broker that serves.
@@ -107,6 +110,7 @@ impl Broker {
         let _ = std::fs::remove_dir_all(dir);
         std::fs::create_dir_all(dir)?;
         let [kafka, http] = free_ports()?;
+        let kafka = setup.port.unwrap_or(kafka);
         let mut broker = Broker {
             kind: kind.clone(),
             setup,

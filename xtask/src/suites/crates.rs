@@ -12,7 +12,7 @@ use super::case::{Case, Outcome};
 use super::{Bench, Suite, cache, ours};
 use crate::compat::broker::{Setup, wait_bounded};
 use crate::shell;
-use crate::toolchains::once;
+use crate::toolchains::{need, once};
 
 /// How long one test program may take.
 const TIME_LIMIT: Duration = Duration::from_secs(300);
@@ -24,6 +24,8 @@ pub(super) const RDKAFKA: Suite = Suite {
         node_id: 0,
         settings: &["num.partitions=3", "auto.create.topics.enable=true"],
         extra: &[],
+        // Some of the tests have it written in them.
+        port: Some(9092),
     },
     prepare: || prepare("rdkafka-0.39.0", RDKAFKA.name, &[]),
     run: |bench| run(bench, &[("KAFKA_HOST", &bench.bootstrap)]),
@@ -36,13 +38,19 @@ pub(super) const RSKAFKA: Suite = Suite {
         node_id: 0,
         settings: &["num.partitions=3", "auto.create.topics.enable=false"],
         extra: &[],
+        port: None,
     },
-    prepare: || prepare("rskafka-0.6.0", RSKAFKA.name, &["--all-features"]),
+    prepare: || {
+        need("javac", &["default-jdk-headless"])?;
+        prepare("rskafka-0.6.0", RSKAFKA.name, &["--all-features"])
+    },
     run: |bench| {
         let environment = [
             ("TEST_INTEGRATION", "1"),
             ("TEST_BROKER_IMPL", "kafka"),
             ("KAFKA_CONNECT", &bench.bootstrap),
+            // Java's client takes turns with this one, fetched by the suite itself from Maven Central.
+            ("TEST_JAVA_INTEROPT", "1"),
         ];
         run(bench, &environment)
     },
@@ -81,35 +89,40 @@ pub(super) fn copy(source: &Path, to: &Path) -> anyhow::Result<()> {
 
 fn prepare(name_and_version: &str, name: &str, features: &[&str]) -> anyhow::Result<PathBuf> {
     let root = cache().join(name);
-    once(
-        &format!("{name}'s tests (cargo)"),
-        &root,
-        &[&pins()],
-        || {
-            copy(&source(name_and_version)?, &root)?;
-            // Below target/ of another workspace, a package has to say that it is its own.
-            let manifest = root.join("Cargo.toml");
-            let text = std::fs::read_to_string(&manifest)?;
-            std::fs::write(&manifest, format!("{text}\n[workspace]\n"))?;
-            let mut build = shell::cargo();
-            build
-                .args(["test", "--locked", "--no-run", "--tests"])
-                .args(features)
-                .current_dir(&root)
-                .env_remove("CARGO_TARGET_DIR")
-                .stdout(Stdio::null());
-            let built = build.stderr(Stdio::piped()).output()?;
-            let said = String::from_utf8_lossy(&built.stderr).into_owned();
-            if !built.status.success() {
-                bail!(
-                    "{build:?} ended with {}\n{}",
-                    built.status,
-                    shell::tail(&said, 30)
-                );
-            }
-            Ok(std::fs::write(root.join("programs.txt"), programs(&said))?)
-        },
-    )?;
+    let pins = pins();
+    // In place of the crate's own, where that one no longer compiles.
+    let lock = ours(name).join("Cargo.lock");
+    let mut sources = vec![pins.as_path()];
+    sources.extend(lock.is_file().then_some(lock.as_path()));
+    once(&format!("{name}'s tests (cargo)"), &root, &sources, || {
+        copy(&source(name_and_version)?, &root)?;
+        // Below target/ of another workspace, a package has to say that it is its own.
+        let manifest = root.join("Cargo.toml");
+        let text = std::fs::read_to_string(&manifest)?;
+        std::fs::write(&manifest, format!("{text}\n[workspace]\n"))?;
+        if lock.is_file() {
+            std::fs::copy(&lock, root.join("Cargo.lock"))?;
+        }
+        // The compiler that is here will do.
+        let _ = std::fs::remove_file(root.join("rust-toolchain.toml"));
+        let mut build = shell::cargo();
+        build
+            .args(["test", "--locked", "--no-run", "--tests"])
+            .args(features)
+            .current_dir(&root)
+            .env_remove("CARGO_TARGET_DIR")
+            .stdout(Stdio::null());
+        let built = build.stderr(Stdio::piped()).output()?;
+        let said = String::from_utf8_lossy(&built.stderr).into_owned();
+        if !built.status.success() {
+            bail!(
+                "{build:?} ended with {}\n{}",
+                built.status,
+                shell::tail(&said, 30)
+            );
+        }
+        Ok(std::fs::write(root.join("programs.txt"), programs(&said))?)
+    })?;
     Ok(root)
 }
 

@@ -28,6 +28,7 @@ pub(super) const SUITE: Suite = Suite {
             "group.min.session.timeout.ms=1000",
         ],
         extra: &[],
+        port: None,
     },
     prepare,
     run,

@@ -22,6 +22,7 @@ pub(super) const SUITE: Suite = Suite {
         node_id: 1,
         settings: &["num.partitions=3", "auto.create.topics.enable=true"],
         extra: &[],
+        port: None,
     },
     prepare,
     run,

@@ -33,6 +33,7 @@ const SETUP: Setup = Setup {
         "group.initial.rebalance.delay.ms=500",
     ],
     extra: &[],
+    port: None,
 };
 const NO_AUTO_CREATE_SETUP: Setup = Setup {
     settings: &["num.partitions=4", "auto.create.topics.enable=false"],
@@ -123,7 +124,7 @@ fn build(source: &Path, root: &Path) -> anyhow::Result<()> {
     let jobs = std::thread::available_parallelism().map_or(1, usize::from);
     let jobs = format!("-j{jobs}");
     let steps: [(&str, &[&str]); 3] = [
-        ("sh", &["./configure", "--disable-sasl"]),
+        ("bash", &["configure", "--disable-sasl"]),
         ("make", &[&jobs, "libs"]),
         ("make", &[&jobs, "-C", "tests", "build"]),
     ];

@@ -16,6 +16,8 @@ mod page;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
+use anyhow::Context;
+
 use crate::compat::broker::{Broker, Kind, Setup};
 use crate::compat::build_fanlog;
 use crate::shell::{self, Usage, step};
@@ -157,6 +159,10 @@ pub(crate) fn run(args: &[String]) -> anyhow::Result<()> {
 
 fn one(suite: &Suite, kind: &Kind) -> anyhow::Result<Run> {
     let installed = (suite.prepare)()?;
+    if let Some(port) = suite.setup.port {
+        std::net::TcpListener::bind(("127.0.0.1", port))
+            .with_context(|| format!("the suite wants port {port}; stop what listens there"))?;
+    }
     let dir = cache().join("run").join(suite.name);
     let _ = std::fs::remove_dir_all(&dir);
     let broker = Broker::start_as(suite.setup, kind, &dir.join("broker"))?;
