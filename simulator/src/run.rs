@@ -17,6 +17,7 @@ use tokio::runtime::{Builder, Runtime};
 #[derive(Clone, Copy, Debug)]
 enum Step {
     Produce,
+    Burst,
     Poll,
     TakePart,
     Sync,
@@ -31,6 +32,7 @@ enum Step {
 
 const STEPS: &[(u64, Step)] = &[
     (32, Step::Produce),
+    (3, Step::Burst),
     (10, Step::Poll),
     (28, Step::TakePart),
     (16, Step::Sync),
@@ -187,6 +189,7 @@ impl World {
     async fn step(&mut self) -> Verdict {
         match self.chance.weighted(STEPS) {
             Step::Produce => self.produce()?,
+            Step::Burst => self.produce_in_a_burst()?,
             Step::Poll => self.poll()?,
             Step::TakePart => self.take_part()?,
             Step::Sync => {

@@ -60,6 +60,24 @@ impl World {
         }
     }
 
+    /// Many batches for one partition before anything of them is synced: several segments at once.
+    pub(crate) fn produce_in_a_burst(&mut self) -> Verdict {
+        let Some(place) = self.some_place() else {
+            return Ok(());
+        };
+        for _ in 0..3 + self.chance.below(8) {
+            let batch = self.new_batch(place, None);
+            match self.append(batch)? {
+                Attempt::Appended(receipt) if self.chance.percent(50) => {
+                    self.await_ack(batch, receipt, |_, _| Ok(()));
+                }
+                Attempt::Appended(_) => {}
+                Attempt::OutOfOrder(_) | Attempt::NotNow => return Ok(()),
+            }
+        }
+        Ok(())
+    }
+
     fn produce_plain(&mut self, producer: usize, place: Place) -> Verdict {
         let batch = self.new_batch(place, None);
         let Attempt::Appended(receipt) = self.append(batch)? else {
