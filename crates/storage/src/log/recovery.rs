@@ -219,7 +219,9 @@ impl Log {
         }
         self.read_past_the_page_cache().map_err(&io_error)?;
         if !listing.has_mark {
-            // Nothing was ever durable here: the process may have been killed between creating the folder and syncing its name.
+            // Nothing was ever durable here: the process may have been killed, or a sync have failed, between creating the folder
+            // and syncing its name and those in it.
+            disk.sync_dir(&self.dir).map_err(&io_error)?;
             let parent = self.dir.parent().unwrap_or(Path::new(""));
             disk.sync_dir(parent).map_err(&io_error)?;
         }
