@@ -15,6 +15,8 @@ use std::io;
 /// What a disk writes as a whole.
 const SECTOR_BYTES: u64 = 512;
 const SEARCH_BYTES: usize = 1024 * 1024;
+/// How many bytes of a base offset may be zeros, that of the first batch aside, which follows no other.
+const BASE_OFFSET_ZEROS_MAX: u64 = 7;
 /// How far behind the expected offset a following batch is looked for.
 const OFFSETS_AHEAD_MAX: i64 = 1 << 40;
 
@@ -163,13 +165,14 @@ fn candidate(bytes: &[u8], expected: Offset) -> Option<BatchHeader> {
 }
 
 /// Whether between the two positions there is a sector that was never written as far as it lies behind `from`: what a crash leaves
-/// of bytes that were not synced, and what a flipped bit does not.
+/// of bytes that were not synced, and what a flipped bit does not. Such a sector may reach into the batch at `to`: the first bytes of
+/// its base offset are zeros, and the batch looks whole without them.
 fn has_hole(file: &dyn DiskFile, from: u64, to: u64) -> io::Result<bool> {
     let mut sector = [0; SECTOR_BYTES as usize];
     let mut at = from;
     while at < to {
         let end = (at / SECTOR_BYTES + 1) * SECTOR_BYTES;
-        if end > to {
+        if end > to + BASE_OFFSET_ZEROS_MAX {
             break;
         }
         let length = usize::try_from(end - at).expect("a part of a sector is short");
