@@ -78,12 +78,14 @@ impl World {
             return Ok(Vec::new());
         };
         self.broker().sync_all();
-        let batch = self.new_batch(place, None);
-        if let Attempt::Appended(receipt) = self.append(batch)? {
-            self.await_ack(batch, receipt, |_, _| Ok(()));
+        for _ in 0..1 + self.chance.below(3) {
+            let batch = self.new_batch(place, None);
+            if let Attempt::Appended(receipt) = self.append(batch)? {
+                self.await_ack(batch, receipt, |_, _| Ok(()));
+            }
         }
-        if self.chance.percent(30) {
-            let syncs = self.chance.below(3);
+        if self.chance.percent(40) {
+            let syncs = self.chance.weighted(&[(4, 0), (1, 1), (1, 2)]);
             self.trace.line(&format!("sync {syncs} from now will fail"));
             self.disk.fail_sync(syncs, FailedSync::Either);
         }

@@ -41,7 +41,7 @@ fn fixed_seeds_break_no_promise_and_come_to_something() {
 /// A seed is a run of one version of the simulator; these found something when they were added.
 #[test]
 fn seeds_that_found_something_are_clean() {
-    for seed in [119, 122, 230, 247, 317, 333] {
+    for seed in [40, 119, 122, 230, 247, 285, 317, 333, 2_156, 7_288] {
         check(seed);
     }
 }
