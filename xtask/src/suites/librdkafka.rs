@@ -39,6 +39,8 @@ const SETUP: Setup = Setup {
 };
 const NO_AUTO_CREATE_SETUP: Setup = Setup {
     settings: &["num.partitions=4", "auto.create.topics.enable=false"],
+    // The tests ask for three replicas; they are about the life of topics.
+    extra: &["fanlog.replication.factor.clamp=true"],
     ..SETUP
 };
 
