@@ -2,12 +2,14 @@
 //!
 //! Why it exists: what no test thought of. It begins with the golden bytes that Kafka's own classes wrote.
 //! Owns: `target/fuzz*`; nothing of it is committed. An input that breaks something becomes a unit test.
-//! In -> out: names of targets and seconds for each -> `N passed, N failed`, and the inputs that failed.
+//! In -> out: names of targets and seconds for each -> `N passed, N failed`, the inputs that failed, and rows in
+//! `compat/FUZZED.md`.
 
+use std::io::{BufRead, BufReader};
 use std::path::PathBuf;
-use std::process::Command;
+use std::process::{Command, Stdio};
 
-use anyhow::{Context, ensure};
+use anyhow::ensure;
 
 use crate::shell::{self, Usage, step};
 use crate::tally::Tally;
@@ -19,6 +21,10 @@ const MEMORY_MIB_MAX: u32 = 768;
 const SECONDS_PER_INPUT_MAX: u32 = 10;
 /// Longer inputs find nothing that these do not, and slow everything down.
 const INPUT_BYTES_MAX: u32 = 16 * 1024;
+
+/// What a target that ran long enough adds a row to.
+const RESULTS: &str = "compat/FUZZED.md";
+const SECONDS_WORTH_A_ROW: u32 = 60;
 
 struct Options {
     seconds: u32,
@@ -49,7 +55,21 @@ pub(crate) fn run(args: &[String]) -> anyhow::Result<()> {
     for target in all {
         if options.only.is_empty() || options.only.contains(&target) {
             let what = format!("fuzz {target}, {} s", options.seconds);
-            let outcome = step(&what, || fuzz(&program, &target, options.seconds));
+            let (commit, date) = shell::commit_and_date(RESULTS)?;
+            let mut inputs = "?".to_owned();
+            let outcome = step(&what, || {
+                fuzz(&program, &target, options.seconds, &mut inputs)
+            });
+            if options.seconds >= SECONDS_WORTH_A_ROW {
+                let found = if outcome.is_ok() {
+                    "nothing"
+                } else {
+                    "an input that fails"
+                };
+                let seconds = options.seconds.to_string();
+                let row = [date, commit, target, seconds, inputs, found.to_owned()];
+                shell::append_row(RESULTS, &row)?;
+            }
             tally.record(&what, outcome);
         }
     }
@@ -109,7 +129,12 @@ fn targets(program: &PathBuf) -> anyhow::Result<Vec<String>> {
 }
 
 /// Runs one target. No sanitizer: our code has no unsafe code for one to watch, and without it the stable compiler does.
-fn fuzz(program: &PathBuf, target: &str, seconds: u32) -> anyhow::Result<()> {
+fn fuzz(
+    program: &PathBuf,
+    target: &str,
+    seconds: u32,
+    inputs_run: &mut String,
+) -> anyhow::Result<()> {
     let inputs = shell::target_dir().join("fuzz-corpus").join(target);
     let failures = shell::target_dir().join("fuzz-failures").join(target);
     std::fs::create_dir_all(&inputs)?;
@@ -126,6 +151,20 @@ fn fuzz(program: &PathBuf, target: &str, seconds: u32) -> anyhow::Result<()> {
         .arg(format!("-rss_limit_mb={MEMORY_MIB_MAX}"))
         .arg(format!("-timeout={SECONDS_PER_INPUT_MAX}"))
         .arg(format!("-max_len={INPUT_BYTES_MAX}"));
-    shell::run(&mut run)
-        .with_context(|| format!("the input that did it lies in {}", failures.display()))
+    let mut child = run.stderr(Stdio::piped()).spawn()?;
+    let stderr = child.stderr.take().expect("stderr was asked to be piped");
+    for line in BufReader::new(stderr).split(b'\n') {
+        let line = String::from_utf8_lossy(&line?).into_owned();
+        eprintln!("{line}");
+        if let Some(count) = line.strip_prefix("stat::number_of_executed_units:") {
+            count.trim().clone_into(inputs_run);
+        }
+    }
+    let status = child.wait()?;
+    ensure!(
+        status.success(),
+        "{run:?} ended with {status}; the input that did it lies in {}",
+        failures.display()
+    );
+    Ok(())
 }

@@ -94,15 +94,34 @@ pub(crate) fn output(command: &mut Command) -> anyhow::Result<String> {
     Ok(stdout)
 }
 
-/// The commit of the work tree, marked where the tree differs from it beside `result`, and the date.
+/// The pages that runs write: what they say changes nothing of what is tried.
+const RESULTS: &[&str] = &[
+    ":!compat/RESULTS.md",
+    ":!compat/DIFFERENTIAL.md",
+    ":!compat/SUITES.md",
+    ":!compat/TORTURE.md",
+    ":!compat/SIMULATED.md",
+    ":!compat/FUZZED.md",
+];
+
+/// The commit of the work tree, marked where the tree differs from it beside `result` and other results, and the date.
 pub(crate) fn commit_and_date(result: &str) -> anyhow::Result<(String, String)> {
     let head = output(command("git").args(["rev-parse", "--short=12", "HEAD"]))?;
     let others = format!(":!{result}");
     let status = ["status", "--porcelain", "--untracked-files=no", "--", "."];
-    let changes = output(command("git").args(status).arg(&others))?;
+    let changes = output(command("git").args(status).args(RESULTS).arg(&others))?;
     let mark = if changes.is_empty() { "" } else { "+changes" };
     let date = output(command("date").args(["-u", "+%Y-%m-%d %H:%M UTC"]))?;
     Ok((format!("{}{mark}", head.trim()), date.trim().to_owned()))
+}
+
+/// Adds a row to a page of results, which must be there with its table at the end.
+pub(crate) fn append_row(page: &str, cells: &[String]) -> anyhow::Result<()> {
+    let file = repository().join(page);
+    let mut text =
+        std::fs::read_to_string(&file).with_context(|| format!("no {}", file.display()))?;
+    text.push_str(&format!("| {} |\n", cells.join(" | ")));
+    std::fs::write(&file, text).with_context(|| format!("cannot write {}", file.display()))
 }
 
 /// The last lines of a text.
