@@ -4,6 +4,7 @@
 //! In -> out: a command line -> child processes, progress lines, an exit code (0 done, 1 failed, 2 wrong usage).
 //! Read next: `test.rs`.
 
+mod bench;
 mod check;
 mod codegen;
 mod compat;
@@ -78,6 +79,11 @@ const MENU: &[Command] = &[
         name: "simulate",
         about: "the broker over a simulated clock and disk, seed by seed [--seeds N --from S, --seed S --trace]",
         run: simulate::run,
+    },
+    Command {
+        name: "bench",
+        about: "speed beside Kafka 4.4 on this machine, in turns; writes bench/RESULTS.md [--rounds N --seconds S --help]",
+        run: bench::run,
     },
     Command {
         name: "torture",

@@ -51,6 +51,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
         "fanlog-http-listener",
         &["fanlog-model", "fanlog-environment", "fanlog-broker"],
     ),
+    ("fanlog-bench", &["fanlog-model", "fanlog-protocol"]),
     ("fanlog-client", &["fanlog-model", "fanlog-protocol"]),
     (
         "fanlog",
@@ -94,12 +95,13 @@ const DOORS: &[(&str, &[&str])] = &[
             "fanlog-environment",
             "fanlog-kafka-listener",
             "fanlog",
+            "fanlog-bench",
             "xtask",
         ],
     ),
     ("socket2", &["fanlog-kafka-listener"]),
     ("axum", &["fanlog-http-listener"]),
-    ("clap", &["fanlog"]),
+    ("clap", &["fanlog", "fanlog-bench"]),
 ];
 
 struct Package {

@@ -49,9 +49,14 @@ pub(crate) struct Setup {
     pub(crate) settings: &'static [&'static str],
     /// The same for Fanlog alone.
     pub(crate) extra: &'static [&'static str],
+    /// What Kafka's virtual machine is given.
+    pub(crate) jvm: &'static [&'static str],
     /// The Kafka port, where a suite takes one for granted.
     pub(crate) port: Option<u16>,
 }
+
+/// Memory enough for tests.
+pub(crate) const JVM_SMALL: &[&str] = &["-Xmx512m"];
 
 /// Six partitions for topics that come into being by themselves (kcat), and no long wait for a group's first members.
 const SETUP: Setup = Setup {
@@ -62,6 +67,7 @@ const SETUP: Setup = Setup {
         "group.initial.rebalance.delay.ms=500",
     ],
     extra: &[],
+    jvm: JVM_SMALL,
     port: None,
 };
 
@@ -132,6 +138,11 @@ impl Broker {
         self.started_in
     }
 
+    /// The process, while there is one that is ours.
+    pub(crate) fn process_id(&self) -> Option<u32> {
+        self.process.as_ref().map(Child::id)
+    }
+
     /// Where clients connect.
     pub(crate) fn bootstrap(&self) -> &str {
         &self.bootstrap
@@ -195,7 +206,7 @@ impl Broker {
         let mut command = match &self.kind {
             Kind::Fanlog(program) => self.fanlog_command(program),
             Kind::Kafka(class_path) => {
-                let mut command = self.java(class_path, "512m");
+                let mut command = self.java(class_path, self.setup.jvm);
                 command.arg("kafka.Kafka").arg(self.kafka_settings());
                 command
             }
@@ -233,10 +244,10 @@ impl Broker {
         self.dir.join("server.properties")
     }
 
-    fn java(&self, class_path: &str, heap: &str) -> Command {
+    fn java(&self, class_path: &str, options: &[&str]) -> Command {
         let mut command = shell::command("java");
         command
-            .arg(format!("-Xmx{heap}"))
+            .args(options)
             .arg(format!(
                 "-Dlog4j2.configurationFile={}",
                 self.dir.join("log4j2.properties").display()
@@ -269,7 +280,7 @@ impl Broker {
              appender.out.type=Console\nappender.out.name=out\n\
              appender.out.layout.type=PatternLayout\nappender.out.layout.pattern=%d %p %m (%c)%n\n",
         )?;
-        let mut format = self.java(class_path, "256m");
+        let mut format = self.java(class_path, &["-Xmx256m"]);
         format.args(["kafka.tools.StorageTool", "format", "-t", KAFKA_CLUSTER_ID]);
         shell::output(format.arg("-c").arg(self.kafka_settings()))?;
         Ok(())

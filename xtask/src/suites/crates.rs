@@ -10,7 +10,7 @@ use anyhow::{Context, bail};
 
 use super::case::{Case, Outcome};
 use super::{Bench, Suite, cache, ours};
-use crate::compat::broker::{Setup, wait_bounded};
+use crate::compat::broker::{JVM_SMALL, Setup, wait_bounded};
 use crate::shell;
 use crate::toolchains::{need, once};
 
@@ -25,6 +25,7 @@ pub(super) const RDKAFKA: Suite = Suite {
         settings: &["num.partitions=3", "auto.create.topics.enable=true"],
         extra: &[],
         // Some of the tests have it written in them.
+        jvm: JVM_SMALL,
         port: Some(9092),
     },
     prepare: || prepare("rdkafka-0.39.0", RDKAFKA.name, &[]),
@@ -38,6 +39,7 @@ pub(super) const RSKAFKA: Suite = Suite {
         node_id: 0,
         settings: &["num.partitions=3", "auto.create.topics.enable=false"],
         extra: &[],
+        jvm: JVM_SMALL,
         port: None,
     },
     prepare: || {

@@ -6,7 +6,7 @@ use anyhow::Context;
 
 use super::case::Case;
 use super::{Bench, Suite, cache, ours, outcome};
-use crate::compat::broker::Setup;
+use crate::compat::broker::{JVM_SMALL, Setup};
 use crate::shell;
 use crate::toolchains::{need, once};
 
@@ -28,6 +28,7 @@ pub(super) const SUITE: Suite = Suite {
             "group.min.session.timeout.ms=1000",
         ],
         extra: &[],
+        jvm: JVM_SMALL,
         port: None,
     },
     prepare,

@@ -7,7 +7,7 @@ use anyhow::{Context, bail};
 
 use super::case::{Case, Outcome};
 use super::{Bench, Suite, cache};
-use crate::compat::broker::Setup;
+use crate::compat::broker::{JVM_SMALL, Setup};
 use crate::shell;
 use crate::toolchains::once;
 
@@ -22,6 +22,7 @@ pub(super) const SUITE: Suite = Suite {
         node_id: 1,
         settings: &["num.partitions=3", "auto.create.topics.enable=true"],
         extra: &[],
+        jvm: JVM_SMALL,
         port: None,
     },
     prepare,

@@ -12,7 +12,7 @@ use anyhow::Context;
 
 use super::case::{Case, Outcome};
 use super::{Bench, Suite, cache, crates, ours};
-use crate::compat::broker::{Setup, wait_bounded};
+use crate::compat::broker::{JVM_SMALL, Setup, wait_bounded};
 use crate::shell;
 use crate::toolchains::{self, need, once};
 
@@ -35,6 +35,7 @@ const SETUP: Setup = Setup {
         "group.initial.rebalance.delay.ms=500",
     ],
     extra: &[],
+    jvm: JVM_SMALL,
     port: None,
 };
 const NO_AUTO_CREATE_SETUP: Setup = Setup {
@@ -71,7 +72,8 @@ pub(super) const NPM_NO_AUTO_CREATE: Suite = Suite {
     ..NPM
 };
 
-fn prepare_crate() -> anyhow::Result<PathBuf> {
+/// librdkafka with its tests and examples, built once.
+pub(crate) fn prepare_crate() -> anyhow::Result<PathBuf> {
     let root = cache().join(CRATE.name);
     let pins = crates::pins();
     once("librdkafka's tests (cargo, make)", &root, &[&pins], || {

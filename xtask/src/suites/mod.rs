@@ -10,7 +10,7 @@ mod crates;
 mod expectations;
 mod kafka_python;
 mod kgo;
-mod librdkafka;
+pub(crate) mod librdkafka;
 mod page;
 
 use std::path::{Path, PathBuf};

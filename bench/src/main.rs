@@ -1,0 +1,237 @@
+//! `fanlog-bench`: one run of one load, its figures on standard output as `name value` lines.
+
+use anyhow::Context;
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use fanlog_bench::fetch::Fetch;
+use fanlog_bench::latency::Latency;
+use fanlog_bench::load::Shape;
+use fanlog_bench::produce::Produce;
+use fanlog_bench::{Figures, limits, topic};
+use fanlog_protocol::records::Compression;
+use std::path::PathBuf;
+use std::time::Duration;
+
+#[derive(Parser)]
+#[command(
+    about = "Load on a broker that speaks Kafka's protocol. `cargo xtask bench` runs it on several, in turns."
+)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// What the machine gives without a broker.
+    Limits {
+        /// A directory on the disk to be measured.
+        dir: PathBuf,
+        /// Seconds for each figure.
+        #[arg(long, default_value_t = 2.0)]
+        seconds: f64,
+    },
+    /// Creates a topic.
+    Topic {
+        #[command(flatten)]
+        at: At,
+        /// name=value, any number of times.
+        #[arg(long, value_parser = setting)]
+        config: Vec<(String, String)>,
+    },
+    /// Sends batches that were encoded once, as fast as they are acknowledged.
+    Produce {
+        #[command(flatten)]
+        at: At,
+        #[command(flatten)]
+        shape: ShapeArgs,
+        /// Connections, a thread each.
+        #[arg(long, default_value_t = 4)]
+        connections: usize,
+        /// Requests under way on each connection.
+        #[arg(long, default_value_t = 5)]
+        in_flight: usize,
+        /// acks: -1 or 1.
+        #[arg(long, default_value_t = -1, allow_hyphen_values = true, value_parser = acks)]
+        acks: i16,
+        /// How long.
+        #[arg(long, default_value_t = 5.0)]
+        seconds: f64,
+        /// Ends earlier after so many bytes.
+        #[arg(long, default_value_t = u64::MAX)]
+        bytes_max: u64,
+    },
+    /// Single records at a given rate; how long each takes to be acknowledged.
+    Latency {
+        #[command(flatten)]
+        at: At,
+        /// Bytes of a record's value.
+        #[arg(long, default_value_t = 100)]
+        record_bytes: usize,
+        /// Records a second in all.
+        #[arg(long, default_value_t = 5000)]
+        rate: u32,
+        /// Connections.
+        #[arg(long, default_value_t = 4)]
+        connections: usize,
+        /// How long.
+        #[arg(long, default_value_t = 5.0)]
+        seconds: f64,
+        /// How much of it at the beginning is not counted.
+        #[arg(long, default_value_t = 1.0)]
+        warm_up: f64,
+    },
+    /// Reads a topic from its beginning, again and again.
+    Fetch {
+        #[command(flatten)]
+        at: At,
+        /// Readers, each of which reads all.
+        #[arg(long, default_value_t = 1)]
+        readers: usize,
+        /// How long.
+        #[arg(long, default_value_t = 5.0)]
+        seconds: f64,
+        /// Ends at the end of the topic.
+        #[arg(long)]
+        once: bool,
+    },
+}
+
+/// Where the load goes.
+#[derive(Args)]
+struct At {
+    /// The broker, host:port.
+    #[arg(long)]
+    bootstrap: String,
+    /// The topic.
+    #[arg(long)]
+    topic: String,
+    /// How many partitions it has.
+    #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(i32).range(1..))]
+    partitions: i32,
+}
+
+#[derive(Args)]
+struct ShapeArgs {
+    /// Bytes of a record's value.
+    #[arg(long, default_value_t = 1024)]
+    record_bytes: usize,
+    /// Bytes of a batch before compression; one record at least.
+    #[arg(long, default_value_t = 65536)]
+    batch_bytes: usize,
+    /// The codec.
+    #[arg(long, value_enum, default_value_t = Codec::None)]
+    compression: Codec,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum Codec {
+    None,
+    Gzip,
+    Snappy,
+    Lz4,
+    Zstd,
+}
+
+impl ShapeArgs {
+    fn shape(&self) -> Shape {
+        Shape {
+            record_bytes: self.record_bytes,
+            batch_bytes: self.batch_bytes,
+            compression: match self.compression {
+                Codec::None => Compression::None,
+                Codec::Gzip => Compression::Gzip,
+                Codec::Snappy => Compression::Snappy,
+                Codec::Lz4 => Compression::Lz4,
+                Codec::Zstd => Compression::Zstd,
+            },
+        }
+    }
+}
+
+fn setting(text: &str) -> Result<(String, String), String> {
+    let pair = text.split_once('=');
+    let pair = pair.map(|(name, value)| (name.to_owned(), value.to_owned()));
+    pair.ok_or_else(|| format!("{text:?} is not name=value"))
+}
+
+fn acks(text: &str) -> Result<i16, String> {
+    match text {
+        "-1" | "all" => Ok(-1),
+        "1" => Ok(1),
+        _ => Err(format!(
+            "{text:?}: acks is all or 1; with 0 nothing is answered, so that nothing can be counted"
+        )),
+    }
+}
+
+fn span(seconds: f64) -> anyhow::Result<Duration> {
+    Duration::try_from_secs_f64(seconds).with_context(|| format!("{seconds} seconds"))
+}
+
+fn main() -> anyhow::Result<()> {
+    let figures = run(Cli::parse().command)?;
+    print!("{figures}");
+    Ok(())
+}
+
+fn run(command: Command) -> anyhow::Result<Figures> {
+    match command {
+        Command::Limits { dir, seconds } => limits::measure(&dir, span(seconds)?),
+        Command::Topic { at, config } => {
+            topic::create(&at.bootstrap, &at.topic, at.partitions, &config)?;
+            Ok(Figures::default())
+        }
+        Command::Produce {
+            at,
+            shape,
+            connections,
+            in_flight,
+            acks,
+            seconds,
+            bytes_max,
+        } => Produce {
+            broker: at.bootstrap,
+            topic: at.topic,
+            partitions: at.partitions,
+            shape: shape.shape(),
+            connections,
+            in_flight,
+            acks,
+            span: span(seconds)?,
+            bytes_max,
+        }
+        .run(),
+        Command::Latency {
+            at,
+            record_bytes,
+            rate,
+            connections,
+            seconds,
+            warm_up,
+        } => Latency {
+            broker: at.bootstrap,
+            topic: at.topic,
+            partitions: at.partitions,
+            record_bytes,
+            rate,
+            connections,
+            span: span(seconds)?,
+            warm_up: span(warm_up)?,
+        }
+        .run(),
+        Command::Fetch {
+            at,
+            readers,
+            seconds,
+            once,
+        } => Fetch {
+            broker: at.bootstrap,
+            topic: at.topic,
+            partitions: at.partitions,
+            readers,
+            span: span(seconds)?,
+            once,
+        }
+        .run(),
+    }
+}

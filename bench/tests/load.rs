@@ -1,0 +1,144 @@
+//! The load tool against a broker: what it says it moved is what is there.
+
+#![allow(
+    clippy::unwrap_used,
+    reason = "the lint does not know that this is a test"
+)]
+
+use fanlog_bench::fetch::Fetch;
+use fanlog_bench::latency::Latency;
+use fanlog_bench::load::Shape;
+use fanlog_bench::produce::Produce;
+use fanlog_bench::topic;
+use fanlog_broker::{Broker, BrokerConfig};
+use fanlog_environment::{Environment, RealDisk};
+use fanlog_kafka_listener::{KafkaListener, ListenerConfig};
+use fanlog_model::BrokerId;
+use fanlog_protocol::records::Compression;
+use std::time::Duration;
+use tokio::runtime::Runtime;
+use tokio::sync::watch;
+
+/// A broker on threads of its own, so that the blocking tool does not stop it.
+struct Server {
+    bootstrap: String,
+    runtime: Runtime,
+    stop: watch::Sender<bool>,
+    _dir: tempfile::TempDir,
+}
+
+impl Server {
+    fn start() -> Self {
+        let dir = tempfile::tempdir().unwrap();
+        let runtime = Runtime::new().unwrap();
+        let environment = Environment::real(RealDisk::open(dir.path()).unwrap());
+        let (stop, stopped) = watch::channel(false);
+        let bootstrap = runtime.block_on(async {
+            let broker =
+                Broker::start(BrokerConfig::new(BrokerId(1), "/data"), environment).unwrap();
+            let config = ListenerConfig {
+                address: "127.0.0.1:0".parse().unwrap(),
+                advertise: None,
+                frame_bytes_max: 4 * 1024 * 1024,
+                request_memory_bytes: 64 * 1024 * 1024,
+                connections_max: 100,
+                idle_max: Duration::from_secs(600),
+                fetch_sessions_max: 10,
+            };
+            let listener = KafkaListener::bind(config, broker).await.unwrap();
+            let address = listener.local_address().unwrap();
+            tokio::spawn(listener.serve(stopped));
+            address.to_string()
+        });
+        Self {
+            bootstrap,
+            runtime,
+            stop,
+            _dir: dir,
+        }
+    }
+
+    fn end(self) {
+        self.stop.send(true).unwrap();
+        drop(self.runtime);
+    }
+}
+
+#[test]
+fn everything_that_was_sent_is_read_by_every_reader() {
+    let server = Server::start();
+    topic::create(&server.bootstrap, "load", 3, &[]).unwrap();
+    let produce = Produce {
+        broker: server.bootstrap.clone(),
+        topic: "load".to_owned(),
+        partitions: 3,
+        shape: Shape {
+            record_bytes: 100,
+            batch_bytes: 1000,
+            compression: Compression::Lz4,
+        },
+        connections: 2,
+        in_flight: 3,
+        acks: -1,
+        span: Duration::from_secs(60),
+        bytes_max: 50_000,
+    };
+    let produced = produce.run().unwrap();
+    let records = produced.get("records").unwrap();
+    assert!(
+        records >= 100.0 && produced.get("p50_ms").unwrap() > 0.0,
+        "{produced}"
+    );
+    let fetch = Fetch {
+        broker: server.bootstrap.clone(),
+        topic: "load".to_owned(),
+        partitions: 3,
+        readers: 2,
+        span: Duration::from_secs(60),
+        once: true,
+    };
+    let fetched = fetch.run().unwrap();
+    assert_eq!(fetched.get("records").unwrap(), 2.0 * records);
+    assert_eq!(
+        fetched.get("bytes").unwrap(),
+        2.0 * produced.get("bytes").unwrap()
+    );
+    server.end();
+}
+
+#[test]
+fn every_record_that_was_due_is_acknowledged_and_counted_behind_the_warm_up() {
+    let server = Server::start();
+    topic::create(&server.bootstrap, "paced", 2, &[]).unwrap();
+    let latency = Latency {
+        broker: server.bootstrap.clone(),
+        topic: "paced".to_owned(),
+        partitions: 2,
+        record_bytes: 10,
+        rate: 200,
+        connections: 2,
+        span: Duration::from_millis(500),
+        warm_up: Duration::from_millis(250),
+    };
+    let found = latency.run().unwrap();
+    assert_eq!(found.get("records").unwrap(), 50.0, "{found}");
+    server.end();
+}
+
+#[test]
+fn a_topic_that_is_not_there_is_an_error_that_names_it() {
+    let server = Server::start();
+    topic::create(&server.bootstrap, "twice", 1, &[]).unwrap();
+    let again = topic::create(&server.bootstrap, "twice", 1, &[]).unwrap_err();
+    assert!(again.to_string().contains("twice"), "{again}");
+    let fetch = Fetch {
+        broker: server.bootstrap.clone(),
+        topic: "missing".to_owned(),
+        partitions: 1,
+        readers: 1,
+        span: Duration::from_secs(1),
+        once: true,
+    };
+    assert!(fetch.run().unwrap_err().to_string().contains("error 3"));
+    server.end();
+}
