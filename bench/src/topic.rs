@@ -4,13 +4,15 @@ use crate::connection::Connection;
 use anyhow::{bail, ensure};
 use fanlog_protocol::ErrorCode;
 use fanlog_protocol::messages::create_topics_request::{CreatableTopic, CreatableTopicConfig};
-use fanlog_protocol::messages::metadata_request::MetadataRequestTopic;
-use fanlog_protocol::messages::{CreateTopicsRequest, MetadataRequest};
+use fanlog_protocol::messages::list_offsets_request::{ListOffsetsPartition, ListOffsetsTopic};
+use fanlog_protocol::messages::{CreateTopicsRequest, ListOffsetsRequest};
 use std::borrow::Cow;
 use std::time::{Duration, Instant};
 
 const CREATE_TOPICS_VERSION: i16 = 4;
-const METADATA_VERSION: i16 = 7;
+const LIST_OFFSETS_VERSION: i16 = 5;
+/// The timestamp that stands for the end of a log.
+const LATEST: i64 = -1;
 /// How long a new topic may take until all its partitions have a leader.
 const LEADER_TIMEOUT: Duration = Duration::from_secs(60);
 
@@ -55,17 +57,22 @@ pub fn create(
     Ok(())
 }
 
+/// Whether the broker answers for every partition; metadata may name a leader that does not know it yet.
 fn is_led(connection: &mut Connection, name: &str, partitions: i32) -> anyhow::Result<bool> {
-    let request = MetadataRequest {
-        topics: Some(vec![MetadataRequestTopic {
-            name: Some(Cow::Borrowed(name)),
-            ..MetadataRequestTopic::default()
-        }]),
-        ..MetadataRequest::default()
+    let wanted = (0..partitions).map(|partition| ListOffsetsPartition {
+        partition_index: partition,
+        timestamp: LATEST,
+        ..ListOffsetsPartition::default()
+    });
+    let request = ListOffsetsRequest {
+        replica_id: -1,
+        topics: vec![ListOffsetsTopic {
+            name: Cow::Borrowed(name),
+            partitions: wanted.collect(),
+        }],
+        ..ListOffsetsRequest::default()
     };
-    let answer = connection.call(&request, METADATA_VERSION)?;
-    let none = ErrorCode::None.code();
-    let led = answer.topics.iter().flat_map(|topic| &topic.partitions);
-    let led = led.filter(|partition| partition.error_code == none && partition.leader_id >= 0);
-    Ok(led.count() == partitions as usize)
+    let answer = connection.call(&request, LIST_OFFSETS_VERSION)?;
+    let mut found = answer.topics.iter().flat_map(|topic| &topic.partitions);
+    Ok(found.all(|partition| partition.error_code == ErrorCode::None.code()))
 }

@@ -51,7 +51,17 @@ const ALLOWED: &[(&str, &[&str])] = &[
         "fanlog-http-listener",
         &["fanlog-model", "fanlog-environment", "fanlog-broker"],
     ),
-    ("fanlog-bench", &["fanlog-model", "fanlog-protocol"]),
+    // A broker is there for its tests only.
+    (
+        "fanlog-bench",
+        &[
+            "fanlog-model",
+            "fanlog-protocol",
+            "fanlog-environment",
+            "fanlog-broker",
+            "fanlog-kafka-listener",
+        ],
+    ),
     ("fanlog-client", &["fanlog-model", "fanlog-protocol"]),
     (
         "fanlog",

@@ -134,21 +134,21 @@ pub(super) const SCENARIOS: &[Scenario] = &[
         about: "librdkafka, 1 KiB records, linger 5 ms, 1 partition",
         figure: MB_PER_SECOND,
         partitions: 1,
-        load: Load::LibrdkafkaProduce(1024, 150_000),
+        load: Load::LibrdkafkaProduce(1024, 300_000),
     },
     Scenario {
         name: "librdkafka-produce-100b",
         about: "librdkafka, 100 B records, linger 5 ms, 1 partition",
         figure: RECORDS_PER_SECOND,
         partitions: 1,
-        load: Load::LibrdkafkaProduce(100, 500_000),
+        load: Load::LibrdkafkaProduce(100, 1_500_000),
     },
     Scenario {
         name: "librdkafka-consume-1k",
         about: "librdkafka, 1 KiB records from the page cache, 1 partition",
         figure: MB_PER_SECOND,
         partitions: 1,
-        load: Load::LibrdkafkaConsume(1024, 250_000),
+        load: Load::LibrdkafkaConsume(1024, 400_000),
     },
 ];
 
@@ -220,7 +220,13 @@ pub(super) fn run(
             arguments.extend(["--bytes-max".to_owned(), bytes_max]);
             ours("produce", &arguments)
         }
-        Load::Latency(arguments) => ours("latency", &with_span(arguments)),
+        Load::Latency(arguments) => {
+            let warm_up = ["--warm-up".to_owned(), (seconds / 4.0).to_string()];
+            ours(
+                "latency",
+                &[with_span(arguments), warm_up.to_vec()].concat(),
+            )
+        }
         Load::Fetch(readers) => {
             let readers = ["--readers".to_owned(), readers.to_string()];
             ours("fetch", &[with_span(&[]), readers.to_vec()].concat())
