@@ -83,7 +83,11 @@ fn ratios(page: &mut String, samples: &Samples, systems: &[System]) -> anyhow::R
         }
         let cells: Vec<String> = spreads.iter().map(|spread| cell(*spread)).collect();
         let ratio = |other: usize| match (spreads.first(), spreads.get(other)) {
-            (Some(Some(ours)), Some(Some(theirs))) => format!("{:.2}", ours.median / theirs.median),
+            (Some(Some(ours)), Some(Some(theirs))) => {
+                let ratio = ours.median / theirs.median;
+                let digits = if ratio < 0.1 { 4 } else { 2 };
+                format!("{ratio:.digits$}")
+            }
             _ => "-".to_owned(),
         };
         let what = format!("{} ({})", scenario.about, unit(scenario));
