@@ -6,6 +6,12 @@ use super::broker::Kind;
 use super::scenario::Report;
 use crate::shell;
 
+/// Where the rest is.
+const SUITES: &str = "
+The suites that others wrote (kafka-python, kgo, librdkafka 2.12.1 and 2.15.1, rust-rdkafka, rskafka) have their counts, and a
+reason for every miss, in [SUITES.md](SUITES.md).
+";
+
 /// What is known so far.
 #[derive(Debug)]
 pub(crate) struct Results {
@@ -102,6 +108,7 @@ impl Results {
         for (name, outcome) in &self.others {
             writeln!(page, "| {name} | {outcome} |")?;
         }
+        page.push_str(SUITES);
         Ok(page)
     }
 }

@@ -1,12 +1,13 @@
 //! librdkafka's own tests, of two versions: the one that the crate rdkafka-sys ships and the one that npm's
-//! @confluentinc/kafka-javascript ships; one process per test, with a time limit.
+//! @confluentinc/kafka-javascript ships; one process per test, with a time limit, a few at once.
 //!
 //! Never: the tests that librdkafka calls local (they start no broker's client, or its own mock broker).
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::time::Duration;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::time::{Duration, Instant};
 
 use anyhow::Context;
 
@@ -16,8 +17,13 @@ use crate::compat::broker::{JVM_SMALL, Setup, wait_bounded};
 use crate::shell;
 use crate::toolchains::{self, need, once};
 
-/// How long one process may take; the slowest test, 0113, takes six minutes.
+/// How long one process may take; the slowest test takes six minutes.
 const TIME_LIMIT: Duration = Duration::from_secs(900);
+/// Starts first, so that nobody waits for it alone at the end.
+const SLOWEST: &str = "0113";
+/// How many processes at once: the tests mostly wait, and each has topics and groups of its own, as its authors run them in
+/// one process, five at once.
+const WORKERS: usize = 4;
 /// What the tests believe the broker to be.
 const BROKER_VERSION: &str = "4.2.0";
 /// Why the runner passes over a test that needs no broker.
@@ -158,40 +164,76 @@ fn run(bench: &Bench, scenario: Option<&str>) -> anyhow::Result<Vec<Case>> {
     let conf = bench.logs.join("test.conf");
     std::fs::write(&conf, format!("bootstrap.servers={}\n", bench.bootstrap))?;
     let class_path = toolchains::kafka()?;
+    let (jobs, mut cases) = jobs(bench, scenario)?;
+    let (next, ended) = (AtomicUsize::new(0), AtomicUsize::new(0));
+    let started = Instant::now();
+    let work = || -> anyhow::Result<Vec<Case>> {
+        let mut found = Vec::new();
+        while let Some(job) = jobs.get(next.fetch_add(1, Relaxed)) {
+            let command = runner(bench, &conf, &class_path, scenario);
+            let mut cases = job.process(bench, command)?;
+            let is_of_another_scenario =
+                |case: &Case| case.outcome == Outcome::Skipped && case.said.is_empty();
+            cases.retain(|case| scenario.is_none() || !is_of_another_scenario(case));
+            let (n, m) = (ended.fetch_add(1, Relaxed) + 1, jobs.len());
+            for case in &cases {
+                let seconds = started.elapsed().as_secs();
+                let Case {
+                    name,
+                    outcome,
+                    said,
+                } = case;
+                println!("    {n} of {m}, {seconds} s: {outcome} {name} {said}");
+            }
+            found.extend(cases);
+        }
+        Ok(found)
+    };
+    std::thread::scope(|scope| {
+        let workers: Vec<_> = (0..WORKERS).map(|_| scope.spawn(work)).collect();
+        for worker in workers {
+            cases.extend(worker.join().expect("a worker returns its errors")?);
+        }
+        anyhow::Ok(())
+    })?;
+    cases.sort_by(|one, other| one.name.cmp(&other.name));
+    Ok(cases)
+}
+
+/// One process to be: a test's number and, if it runs in parts, which.
+struct Job {
+    number: String,
+    part: Option<String>,
+}
+
+/// What to run, the slowest first, and what is left out.
+fn jobs(bench: &Bench, scenario: Option<&str>) -> anyhow::Result<(Vec<Job>, Vec<Case>)> {
     let parts = std::fs::read_to_string(ours("librdkafka").join("subtests.txt"))?;
-    let mut cases = Vec::new();
+    let mut jobs = Vec::new();
+    let mut left_out = Vec::new();
     for number in numbers(&bench.installed.join("tests"))? {
         if scenario.is_some() && !NO_AUTO_CREATE_TESTS.contains(&number.as_str()) {
             continue;
         }
         if bench.expectations.leaves_out(&number) {
-            cases.push(Case::new(&number, Outcome::LeftOut, ""));
+            left_out.push(Case::new(&number, Outcome::LeftOut, ""));
             continue;
         }
-        let parts: Vec<&str> = parts
-            .lines()
-            .filter_map(|line| line.strip_prefix(&format!("{number} ")))
-            .collect();
-        let parts = if parts.is_empty() || scenario.is_some() {
-            vec![None]
-        } else {
-            parts.into_iter().map(Some).collect()
-        };
-        for part in parts {
-            let mut command = runner(bench, &conf, &class_path, scenario);
-            command.env("TESTS", &number);
-            part.map(|part| command.env("SUBTESTS", part));
-            let mut found = process(bench, &number, part, &mut command)?;
-            let is_of_another_scenario =
-                |case: &Case| case.outcome == Outcome::Skipped && case.said.is_empty();
-            found.retain(|case| scenario.is_none() || !is_of_another_scenario(case));
-            for case in &found {
-                println!("    {} {} {}", case.outcome, case.name, case.said);
-            }
-            cases.extend(found);
+        let start = format!("{number} ");
+        let parts = parts.lines().filter_map(|line| line.strip_prefix(&start));
+        let before = jobs.len();
+        if scenario.is_none() {
+            jobs.extend(parts.map(|part| Job {
+                number: number.clone(),
+                part: Some(part.to_owned()),
+            }));
+        }
+        if jobs.len() == before {
+            jobs.push(Job { number, part: None });
         }
     }
-    Ok(cases)
+    jobs.sort_by_key(|job| job.number != SLOWEST);
+    Ok((jobs, left_out))
 }
 
 /// The tests' numbers, from their files' names.
@@ -235,39 +277,40 @@ fn runner(bench: &Bench, conf: &Path, class_path: &str, scenario: Option<&str>) 
     command
 }
 
-/// One process, to its end or the time limit.
-fn process(
-    bench: &Bench,
-    number: &str,
-    part: Option<&str>,
-    command: &mut Command,
-) -> anyhow::Result<Vec<Case>> {
-    let suffix = part.map(|part| format!("-{part}")).unwrap_or_default();
-    let log = bench.logs.join(format!("{number}{suffix}.log"));
-    let file = std::fs::File::create(&log)?;
-    let mut child = command
-        .stdout(file.try_clone()?)
-        .stderr(file)
-        .spawn()
-        .with_context(|| format!("cannot start {command:?}"))?;
-    let ended = wait_bounded(&mut child, TIME_LIMIT);
-    let output = String::from_utf8_lossy(&std::fs::read(&log)?).into_owned();
-    let mut cases = match ended {
-        Ok(status) if status.success() => summary(&output),
-        Ok(status) => broken(number, &output, &format!("the runner ended with {status}")),
-        Err(_) => broken(
-            number,
-            &output,
-            &format!("did not end within {TIME_LIMIT:?}"),
-        ),
-    };
-    if let Some(part) = part {
-        for case in &mut cases {
-            case.name = format!("{number}/{}", part.replace(' ', "-"));
+impl Job {
+    /// One process, to its end or the time limit.
+    fn process(&self, bench: &Bench, mut command: Command) -> anyhow::Result<Vec<Case>> {
+        command.env("TESTS", &self.number);
+        let mut name = self.number.clone();
+        if let Some(part) = &self.part {
+            command.env("SUBTESTS", part);
+            name = format!("{name}/{}", part.replace(' ', "-"));
         }
-        cases.truncate(1);
+        let log = bench.logs.join(format!("{}.log", name.replace('/', "-")));
+        let at_log = || format!("{}", log.display());
+        let file = std::fs::File::create(&log).with_context(at_log)?;
+        let mut child = command
+            .stdout(file.try_clone()?)
+            .stderr(file)
+            .spawn()
+            .with_context(|| format!("cannot start {command:?}"))?;
+        let ended = wait_bounded(&mut child, TIME_LIMIT);
+        let output = std::fs::read(&log).with_context(at_log)?;
+        let output = String::from_utf8_lossy(&output);
+        let broken = |how: &str| broken(&self.number, &output, how);
+        let mut cases = match ended {
+            Ok(status) if status.success() => summary(&output),
+            Ok(status) => broken(&format!("the runner ended with {status}")),
+            Err(_) => broken(&format!("did not end within {TIME_LIMIT:?}")),
+        };
+        if self.part.is_some() {
+            for case in &mut cases {
+                case.name.clone_from(&name);
+            }
+            cases.truncate(1);
+        }
+        Ok(cases)
     }
-    Ok(cases)
 }
 
 /// The table that closes the output of a process in which nothing failed; local tests are left away.

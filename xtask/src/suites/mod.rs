@@ -25,7 +25,7 @@ use crate::toolchains;
 
 use self::case::{Case, Outcome};
 use self::expectations::Expectations;
-use self::page::Run;
+use self::page::{Build, Run};
 
 const HELP: &str = "\
 usage: cargo xtask suites [--only NAME[,NAME...]] [--release] [--against kafka]
@@ -133,9 +133,12 @@ pub(crate) fn run(args: &[String]) -> anyhow::Result<()> {
     } else {
         Kind::Fanlog(build_fanlog(options.is_release)?)
     };
+    let build = Build::now();
     let mut surprises = Vec::new();
-    for suite in SUITES.iter().filter(|suite| options.wants(suite)) {
-        let found = step(&format!("suite {}", suite.name), || one(suite, &kind));
+    let wanted: Vec<&Suite> = SUITES.iter().filter(|suite| options.wants(suite)).collect();
+    for (n, suite) in wanted.iter().enumerate() {
+        let title = format!("suite {} ({} of {})", suite.name, n + 1, wanted.len());
+        let found = step(&title, || one(suite, &kind, &build));
         match found {
             Ok(run) => {
                 surprises.extend(
@@ -157,13 +160,14 @@ pub(crate) fn run(args: &[String]) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn one(suite: &Suite, kind: &Kind) -> anyhow::Result<Run> {
+fn one(suite: &Suite, kind: &Kind, build: &Build) -> anyhow::Result<Run> {
     let installed = (suite.prepare)()?;
     if let Some(port) = suite.setup.port {
         std::net::TcpListener::bind(("127.0.0.1", port))
             .with_context(|| format!("the suite wants port {port}; stop what listens there"))?;
     }
     let dir = cache().join("run").join(suite.name);
+    let _lock = lock(suite.name)?;
     let _ = std::fs::remove_dir_all(&dir);
     let broker = Broker::start_as(suite.setup, kind, &dir.join("broker"))?;
     let bench = Bench {
@@ -175,10 +179,23 @@ fn one(suite: &Suite, kind: &Kind) -> anyhow::Result<Run> {
     std::fs::create_dir_all(&bench.logs)?;
     let started = Instant::now();
     let cases = (suite.run)(&bench)?;
-    let run = Run::new(suite, &bench.expectations, cases, started.elapsed());
+    let run = Run::new(suite, &bench.expectations, cases, started.elapsed(), build);
     println!("    {}; logs: {}", run.counts(), bench.logs.display());
     still_serves(broker, &dir.join("broker"))?;
     Ok(run)
+}
+
+/// Holds off a second run of the same suite, which would take away the first one's folder; locked as long as it is open.
+fn lock(name: &str) -> anyhow::Result<std::fs::File> {
+    let folder = cache().join("run");
+    std::fs::create_dir_all(&folder)?;
+    let path = folder.join(format!("{name}.lock"));
+    let file = std::fs::File::create(&path)?;
+    file.try_lock().with_context(|| {
+        let path = path.display();
+        format!("the suite runs already: another process has locked {path}; wait for its end")
+    })?;
+    Ok(file)
 }
 
 /// No suite may bring the broker down, and no data directory is kept.

@@ -39,6 +39,7 @@ impl Run {
         expectations: &Expectations,
         cases: Vec<Case>,
         took: Duration,
+        build: &Build,
     ) -> Run {
         let count = |outcome| cases.iter().filter(|case| case.outcome == outcome).count();
         let [passed, failed, skipped, left_out] = [
@@ -49,7 +50,7 @@ impl Run {
         ]
         .map(count);
         let surprises = expectations.surprises(&cases);
-        let (commit, date) = build();
+        let Build { commit, date } = build;
         let row = format!(
             "| {} | {} | {commit} | {date} | {passed} | {failed} | {skipped} | {left_out} | {} | {} |",
             suite.name,
@@ -75,17 +76,31 @@ impl Run {
     }
 }
 
-/// The commit that runs, marked if the tree differs from it, and today's date.
-fn build() -> (String, String) {
-    let git = |args: &[&str]| shell::output(shell::command("git").args(args)).unwrap_or_default();
-    let commit = git(&["rev-parse", "--short=12", "HEAD"]);
-    let changed = git(&["status", "--porcelain", "--untracked-files=no"]);
-    let is_changed = changed
-        .lines()
-        .any(|line| !line.ends_with("compat/SUITES.md"));
-    let date = shell::output(shell::command("date").args(["-u", "+%Y-%m-%d"])).unwrap_or_default();
-    let mark = if is_changed { "+changes" } else { "" };
-    (format!("{}{mark}", commit.trim()), date.trim().to_owned())
+/// What is judged; read when the broker is built, as the tree may change while the suites run.
+pub(super) struct Build {
+    /// The commit, marked if the tree differs from it.
+    commit: String,
+    date: String,
+}
+
+impl Build {
+    /// As the tree is now.
+    pub(super) fn now() -> Build {
+        let git =
+            |args: &[&str]| shell::output(shell::command("git").args(args)).unwrap_or_default();
+        let commit = git(&["rev-parse", "--short=12", "HEAD"]);
+        let changed = git(&["status", "--porcelain", "--untracked-files=no"]);
+        let is_changed = changed
+            .lines()
+            .any(|line| !line.ends_with("compat/SUITES.md"));
+        let mark = if is_changed { "+changes" } else { "" };
+        let mut date = shell::command("date");
+        let date = shell::output(date.args(["-u", "+%Y-%m-%d"])).unwrap_or_default();
+        Build {
+            commit: format!("{}{mark}", commit.trim()),
+            date: date.trim().to_owned(),
+        }
+    }
 }
 
 /// The misses, those with the same reason in one row.
