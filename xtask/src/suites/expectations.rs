@@ -2,13 +2,17 @@
 //!
 //! Why it exists: a suite that fails in the same forty places every day hides the forty-first.
 //! In -> out: the file and a suite's outcomes -> what nobody expected.
-//! A line is `outcome  name  reason`; a name that ends in `*` stands for all that begin so; `#` opens a comment.
+//! A line is `outcome  name  reason`; the outcome `again` means that the test must pass, but may need another run, as it
+//! races with itself whatever the broker does. A name that ends in `*` stands for all that begin so; `#` opens a comment.
 
 use std::path::Path;
 
 use anyhow::{Context, bail};
 
 use super::case::{Case, Outcome};
+
+/// The word for a test that may need another run.
+const AGAIN: &str = "again";
 
 /// One line.
 #[derive(Debug)]
@@ -47,12 +51,15 @@ impl Expectations {
                 continue;
             }
             let mut words = line.splitn(2, char::is_whitespace);
-            let outcome = words.next().and_then(Outcome::of_a_miss);
+            let outcome = words.next().and_then(|word| match word {
+                AGAIN => Some(Outcome::Passed),
+                _ => Outcome::of_a_miss(word),
+            });
             let rest = words.next().unwrap_or_default().trim();
             let Some((outcome, (name, reason))) = outcome.zip(rest.split_once(char::is_whitespace))
             else {
                 bail!(
-                    "line {}: \"{line}\" is not of the form `failed|skipped|left-out  name  reason`",
+                    "line {}: \"{line}\" is not of the form `failed|skipped|left-out|again  name  reason`",
                     number + 1
                 );
             };
@@ -74,7 +81,13 @@ impl Expectations {
             .is_some_and(|line| line.outcome == Outcome::LeftOut)
     }
 
-    /// Why this test misses, if it misses as expected.
+    /// True if the test may fail once and run again; the reason is in the file.
+    pub(crate) fn runs_again(&self, name: &str) -> bool {
+        self.line(name)
+            .is_some_and(|line| line.outcome == Outcome::Passed)
+    }
+
+    /// Why this test misses, if it misses as expected, or why it may have needed another run.
     pub(crate) fn reason(&self, case: &Case) -> Option<&str> {
         self.line(&case.name)
             .filter(|line| line.outcome == case.outcome)
@@ -164,6 +177,19 @@ mod tests {
                 "c skipped, expected: passed: said",
                 "gone: the suite has no such test; take the line out"
             ]
+        );
+    }
+
+    #[test]
+    fn a_test_that_may_run_again_must_pass_in_the_end() {
+        let file = "again  a  races with itself\nfailed  b  why\n";
+        let expectations = Expectations::parse(file).expect("the file is well-formed");
+        assert!(expectations.runs_again("a") && !expectations.runs_again("b"));
+        let b = ("b", Outcome::Failed);
+        assert_eq!(surprises(file, &[("a", Outcome::Passed), b]), [""; 0]);
+        assert_eq!(
+            surprises(file, &[("a", Outcome::Failed), b]),
+            ["a failed, expected: passed: said"]
         );
     }
 

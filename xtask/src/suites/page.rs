@@ -16,7 +16,7 @@ const HEAD: &str = "\
 
 Written by `cargo xtask suites`; do not edit. Each suite is fetched from its registry at the pinned version and run as its authors
 wrote it; `compat/suites/` has what we add. A test that misses needs a line with its reason in `expectations.txt`; any other miss,
-and any unexpected pass, fails the command.
+and any unexpected pass, fails the command. A test with a reason that passed races with itself: it may have run up to three times.
 
 | suite | from | commit | date | passed | failed | skipped by itself | left out | unexpected | seconds |
 |---|---|---|---|---|---|---|---|---|---|
