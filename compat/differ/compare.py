@@ -48,7 +48,7 @@ class Tally:
             api = left.api
             self.answers[api] += 1
             self.cases[api].add(case)
-            if isinstance(left.value, dict) and isinstance(right.value, dict):
+            if isinstance(left.value, dict | list) and isinstance(right.value, dict | list):
                 self.versions[api].add(left.version)
             found, count = differences(case, left, right)
             self.fields[api] += count

@@ -2,9 +2,9 @@
 
     run.py --fanlog HOST:PORT --kafka HOST:PORT [--only CASE,...] [--report FILE --commit ID --date DATE]
 
-Every API of `schemas/` in every version. A difference that `expected.py` does not explain fails the run, and so does an
+Every API of `schemas/` in every version, and then what programs of real clients see (`--only real_clients`). A difference that `expected.py` does not explain fails the run, and so does an
 explanation that explains nothing any more. `cargo xtask differ` starts the brokers and calls this.
-Read next: `cases/`, `rules.py`.
+Read next: `cases/`, `rules.py`, `real_clients.py`.
 """
 
 import argparse
@@ -21,7 +21,9 @@ sys.path.append(os.path.join(HERE, "..", "raw"))  # `wire.py`, shared with the r
 import cases
 import compare
 import expected
+import expected_of_clients
 import notation
+import real_clients
 import report
 import session
 
@@ -34,16 +36,20 @@ def main():
         session.Side("Fanlog", options.fanlog, apis, run, now_ms),
         session.Side("Kafka", options.kafka, apis, run, now_ms),
     ]
-    chosen = [case for case in cases.ALL if not options.only or case.__name__ in options.only.split(",")]
-    tally, broken = compare.Tally(), []
-    for case in chosen:
-        broken += run_case(case, sides, tally, expected.ALL)
-    stale = [] if options.only else [each for each in expected.ALL if each.count == 0 and not each.sometimes]
-    left_out = [] if options.only else missing(apis, tally)
-    report.show(tally, broken, stale, left_out)
+    only = options.only.split(",") if options.only else []
+    tally, of_clients, broken = compare.Tally(), compare.Tally(), []
+    for case in cases.ALL:
+        if not only or case.__name__ in only:
+            broken += run_case(case, sides, tally, expected.ALL)
+    if not only or "real_clients" in only:
+        broken += real_clients.run(sides, of_clients)
+    everything = expected.ALL + expected_of_clients.ALL
+    stale = [] if only else [each for each in everything if each.count == 0 and not each.sometimes]
+    left_out = [] if only else missing(apis, tally) + real_clients.missing(of_clients)
+    report.show(tally, of_clients, broken, stale, left_out)
     if options.report:
-        report.write(options.report, tally, expected.ALL, options.commit, options.date)
-    sys.exit(1 if tally.unexplained or broken or stale or left_out else 0)
+        report.write(options.report, tally, of_clients, options.commit, options.date)
+    sys.exit(1 if tally.unexplained or of_clients.unexplained or broken or stale or left_out else 0)
 
 
 def parse():

@@ -1,4 +1,5 @@
-//! `cargo xtask differ`: the same script of raw requests against Fanlog and against Apache Kafka 4.4, field by field.
+//! `cargo xtask differ`: the same script of raw requests, and the same calls of real clients, against Fanlog and against
+//! Apache Kafka 4.4, field by field.
 //!
 //! Why it exists: what a client may expect of an answer is what Kafka answers; no document says it as exactly.
 //! In -> out: both brokers side by side, `compat/differ/` -> a verdict, and `compat/DIFFERENTIAL.md`.
@@ -15,7 +16,7 @@ use crate::toolchains;
 const HELP: &str = "\
 usage: cargo xtask differ [--only CASE[,CASE...]] [--release]
 
-  --only      some of the cases in compat/differ/cases/; writes no report
+  --only      some of the cases in compat/differ/cases/, or real_clients; writes no report
   --release   Fanlog in the release profile";
 
 /// What a whole run writes.

@@ -25,12 +25,16 @@ def metadata(side):
             if version >= 4:
                 ask(f"name {name[:3]!r} of {len(name)}", named(name))
         ask("operations of topics", named(one), IncludeTopicAuthorizedOperations=True)
+        if version >= 4:
+            ask("operations of an unknown topic", named(never), IncludeTopicAuthorizedOperations=True)
+            ask("operations of a topic that cannot be", named(BAD_NAMES[-1]), IncludeTopicAuthorizedOperations=True)
         ask("operations of the cluster", named(one), IncludeClusterAuthorizedOperations=True)
         if version >= 10:
             ids = lambda *topic_ids: [{"TopicId": each, "Name": None} for each in topic_ids]
             ask("by id", ids(side.ids[one]))
             ask("by id, unknown", ids(STRANGE_ID))
             ask("by id, two", ids(side.ids[two], STRANGE_ID))
+            ask("operations by id", ids(side.ids[two], STRANGE_ID), IncludeTopicAuthorizedOperations=True)
             ask("id and name", [{"TopicId": side.ids[one], "Name": one}])
             ask("id and name of another", [{"TopicId": side.ids[one], "Name": two}])
             ask("neither", [{"TopicId": NO_ID, "Name": None}])

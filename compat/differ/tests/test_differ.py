@@ -10,6 +10,7 @@ sys.path[:0] = [os.path.join(HERE, ".."), os.path.join(HERE, "..", "..", "raw")]
 
 import compare
 import notation
+import real_clients
 import rules
 import session
 
@@ -80,6 +81,34 @@ class Notation(unittest.TestCase):
                     blob = message.encode(version, {})
                     again = message.encode(version, message.decode(version, blob))
                     self.assertEqual(again, blob, f"{message.name} v{version}")
+
+
+class RealClients(unittest.TestCase):
+    def rules(self):
+        side = Side()
+        side.bootstrap = "127.0.0.1:1"
+        return real_clients.Rules("client", side)
+
+    def test_names_ids_times_and_texts_are_those_of_the_script(self):
+        answer = {
+            "client-12345678.t": {"topic_id": "x", "timestamp": Side.past, "port": 1, "error_message": "why", "error_code": 3},
+            "throttle_time_ms": 5,
+        }
+        seen = {"topic_id": "id #1", "timestamp": "past+0", "port": "port", "error_message": "a text", "error_code": 3}
+        self.assertEqual(self.rules().answer("a call", answer), {"t": seen})
+
+    def test_an_epoch_is_numbered_and_an_offset_is_not(self):
+        self.assertEqual(self.rules().answer("a call", {"leader_epoch": 7, "offset": 7}), {"leader_epoch": "epoch #1", "offset": 7})
+
+    def test_lists_are_sorted_by_name_and_records_by_offset(self):
+        rules = self.rules()
+        self.assertEqual(rules.answer("", [{"name": "b"}, {"name": "a"}]), [{"name": "a"}, {"name": "b"}])
+        records = [{"offset": 10, "topic": "a"}, {"offset": 9, "topic": "b"}]
+        self.assertEqual([each["offset"] for each in rules.answer("", records)], [9, 10])
+        self.assertEqual(rules.answer("", ["b", "a"]), ["b", "a"])
+
+    def test_what_kafka_python_says_of_an_error_counts_by_its_number(self):
+        self.assertEqual(self.rules().answer("", "[Error 3] Unknown: no t"), "[Error 3] Unknown".split(" U")[0] + " Unknown")
 
 
 if __name__ == "__main__":

@@ -91,6 +91,39 @@ async fn metadata_by_id_is_refused_before_version_12_and_the_connection_stays() 
 }
 
 #[tokio::test]
+async fn unknown_topics_have_operations_where_they_are_named() {
+    let server = Server::start().await;
+    let known = server.topic("t", 1).await;
+    let mut client = server.client().await;
+    let by_name = |name: &'static str| MetadataRequestTopic {
+        name: Some(name.into()),
+        ..Default::default()
+    };
+    for version in 8..=13 {
+        let mut topics = vec![by_name("t"), by_name("nobody"), by_name("a b")];
+        if version >= 12 {
+            topics.push(MetadataRequestTopic {
+                topic_id: uuid::Uuid::from_u128(known.as_u128() ^ 1),
+                name: None,
+            });
+        }
+        let request = MetadataRequest {
+            topics: Some(topics),
+            include_topic_authorized_operations: true,
+            ..Default::default()
+        };
+        let response = client.call(&request, version).await;
+        let told: Vec<i32> = response
+            .topics
+            .iter()
+            .map(|topic| topic.topic_authorized_operations)
+            .collect();
+        assert_eq!(told[..3], [0b1101_1111_1000; 3], "version {version}");
+        assert!(told[3..].iter().all(|told| *told == i32::MIN), "{told:?}");
+    }
+}
+
+#[tokio::test]
 async fn half_an_identity_of_the_cluster_is_an_invalid_request() {
     let server = Server::start().await;
     let mut client = server.client().await;

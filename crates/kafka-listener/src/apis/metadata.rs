@@ -121,7 +121,15 @@ async fn named_topics(
         };
         answers.push(match found {
             Ok(topic) => existing(context, &topic, request),
-            Err(error) => missing(error, name, id),
+            // As in Kafka: whoever may do something may do it before the topic is there. An id says nothing of a topic.
+            Err(error) => MetadataResponseTopic {
+                topic_authorized_operations: operations::if_asked(
+                    request.include_topic_authorized_operations
+                        && error != ErrorCode::UnknownTopicId,
+                    operations::TOPIC,
+                ),
+                ..missing(error, name, id)
+            },
         });
     }
     answers

@@ -1,0 +1,45 @@
+"""The differences that programs of real clients see, each with its reason. Anything else that differs fails the run.
+
+The raw script finds the same ones where it looks at the same API: `expected.py` says more about them."""
+
+from compare import Expected
+from expected import NOT_YET
+
+RAFT_OF_ONE = "each was started with its own"
+
+ALL = [
+    # What is not there yet.
+    Expected("clients-no-acls", f"ACLs: {NOT_YET}. librdkafka says that the broker lacks the feature", note="describe ACLs"),
+    Expected("clients-no-scram", f"users with passwords: {NOT_YET}. The clients say that the broker lacks it", note="describe SCRAM users"),
+    Expected(
+        "clients-no-transactions",
+        f"transactions: {NOT_YET}. Producers are told at once, by an error that they do not try again; Kafka, alone as here, never gets "
+        "its log of transactions with three replicas",
+        note="*transactions",
+    ),
+    Expected("clients-no-features", f"features: {NOT_YET}", note="describe features", ours="absent"),
+    Expected("clients-no-group-settings", f"groups have no settings of their own: {NOT_YET}", note="describe configs: group", ours="absent"),
+    Expected("clients-no-client-metrics", f"subscriptions of client metrics: {NOT_YET}", note="describe configs: client metrics", ours="absent"),
+    Expected(
+        "clients-no-consumer-groups",
+        f"librdkafka asks by KIP-848's request first, where there is one ({NOT_YET}), and that refuses an empty name; the classic request, "
+        "which it sends to Fanlog, says of it that the group is dead, in Kafka too",
+        note="describe group: empty name",
+    ),
+    Expected(
+        "clients-no-eligible-leader-replicas",
+        "Kafka, formatted anew, makes min.insync.replicas a setting of the cluster",
+        path="*min.insync.replicas*",
+    ),
+    # What each of us is.
+    Expected("clients-quorums-log", "the offsets of each broker's own metadata log", note="describe quorum", path="*log_end_offset"),
+    Expected("clients-quorums-log-hw", "the same", note="describe quorum", path="*high_watermark"),
+    Expected("clients-one-listener", "Fanlog has no listener of its own for controllers", note="describe quorum", path="*listeners*name"),
+    Expected("clients-own-settings", "settings that only Fanlog has", note="describe configs: broker", path="*.fanlog.*", theirs="absent"),
+    *[
+        Expected(f"clients-place-{name}", f"addresses, folders and the controller's part: {RAFT_OF_ONE}", note="describe configs: broker", path=path)
+        for name, path in (("listeners", "*listener*"), ("controller", "*.controller.*"), ("roles", "*.process.roles*"))
+    ],
+    # Where we say more.
+    Expected("clients-say-why", "Fanlog says in words what is wrong where Kafka leaves the code alone", path="*error_message", ours="a text", theirs="None"),
+]
