@@ -38,6 +38,11 @@ enum Command {
         #[arg(long, value_parser = setting)]
         config: Vec<(String, String)>,
     },
+    /// Deletes a topic.
+    Delete {
+        #[command(flatten)]
+        at: At,
+    },
     /// Sends batches that were encoded once, as fast as they are acknowledged.
     Produce {
         #[command(flatten)]
@@ -179,6 +184,10 @@ fn run(command: Command) -> anyhow::Result<Figures> {
         Command::Limits { dir, seconds } => limits::measure(&dir, span(seconds)?),
         Command::Topic { at, config } => {
             topic::create(&at.bootstrap, &at.topic, at.partitions, &config)?;
+            Ok(Figures::default())
+        }
+        Command::Delete { at } => {
+            topic::delete(&at.bootstrap, &at.topic)?;
             Ok(Figures::default())
         }
         Command::Produce {

@@ -5,16 +5,19 @@ use anyhow::{bail, ensure};
 use fanlog_protocol::ErrorCode;
 use fanlog_protocol::messages::create_topics_request::{CreatableTopic, CreatableTopicConfig};
 use fanlog_protocol::messages::list_offsets_request::{ListOffsetsPartition, ListOffsetsTopic};
-use fanlog_protocol::messages::{CreateTopicsRequest, ListOffsetsRequest};
+use fanlog_protocol::messages::{CreateTopicsRequest, DeleteTopicsRequest, ListOffsetsRequest};
 use std::borrow::Cow;
 use std::time::{Duration, Instant};
 
 const CREATE_TOPICS_VERSION: i16 = 4;
+const DELETE_TOPICS_VERSION: i16 = 3;
 const LIST_OFFSETS_VERSION: i16 = 5;
 /// The timestamp that stands for the end of a log.
 const LATEST: i64 = -1;
 /// How long a new topic may take until all its partitions have a leader.
 const LEADER_TIMEOUT: Duration = Duration::from_secs(60);
+/// How long a deletion may take until it is decided.
+const TIMEOUT_MS: i32 = 30_000;
 
 /// Creates a topic and waits until all its partitions have a leader.
 ///
@@ -53,6 +56,25 @@ pub fn create(
             bail!("topic {name} has partitions without a leader after {LEADER_TIMEOUT:?}");
         }
         std::thread::sleep(Duration::from_millis(20));
+    }
+    Ok(())
+}
+
+/// Deletes a topic. Its files may go later.
+///
+/// # Errors
+/// The broker refuses.
+pub fn delete(broker: &str, name: &str) -> anyhow::Result<()> {
+    let mut connection = Connection::open(broker)?;
+    let request = DeleteTopicsRequest {
+        topic_names: vec![Cow::Borrowed(name)],
+        timeout_ms: TIMEOUT_MS,
+        ..DeleteTopicsRequest::default()
+    };
+    let answer = connection.call(&request, DELETE_TOPICS_VERSION)?;
+    for topic in &answer.responses {
+        let error = topic.error_code;
+        ensure!(error == 0, "topic {name} was not deleted: error {error}");
     }
     Ok(())
 }

@@ -131,6 +131,9 @@ fn a_topic_that_is_not_there_is_an_error_that_names_it() {
     topic::create(&server.bootstrap, "twice", 1, &[]).unwrap();
     let again = topic::create(&server.bootstrap, "twice", 1, &[]).unwrap_err();
     assert!(again.to_string().contains("twice"), "{again}");
+    topic::delete(&server.bootstrap, "twice").unwrap();
+    let again = topic::delete(&server.bootstrap, "twice").unwrap_err();
+    assert!(again.to_string().contains("twice"), "{again}");
     let fetch = Fetch {
         broker: server.bootstrap.clone(),
         topic: "missing".to_owned(),

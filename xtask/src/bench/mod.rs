@@ -24,6 +24,9 @@ use self::samples::Samples;
 use self::scenario::{SCENARIOS, Scenario};
 use self::system::System;
 
+/// Every value behind the page's medians, a JSON object a line.
+const SAMPLES: &str = "bench/results.jsonl";
+
 const HELP: &str = "\
 usage: cargo xtask bench [--rounds N] [--seconds S] [--only NAME[,NAME...]] [--quick]
 
@@ -114,7 +117,10 @@ pub(crate) fn run(args: &[String]) -> anyhow::Result<()> {
         step("what the machine gives", || {
             limits(&tools, &options, &mut samples)
         })?;
-        for system in &systems {
+        // Each is first once.
+        let first = (round - 1) % systems.len();
+        let (later, sooner) = systems.split_at(first);
+        for system in sooner.iter().chain(later) {
             let what = format!("round {round} of {}: {}", options.rounds, system.name);
             step(&what, || turn(system, &tools, &options, &mut samples))?;
         }
@@ -123,6 +129,7 @@ pub(crate) fn run(args: &[String]) -> anyhow::Result<()> {
     let _ = std::fs::remove_dir_all(&tools.dir);
     if options.writes_page() {
         std::fs::write(shell::repository().join(page::PATH), page)?;
+        std::fs::write(shell::repository().join(SAMPLES), samples.lines())?;
         println!("    {}", page::PATH);
     } else {
         println!("{page}");

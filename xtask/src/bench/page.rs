@@ -23,7 +23,7 @@ pub(super) fn render(
     let mut page = format!(
         "# Fanlog beside Kafka 4.4, and what the machine gives\n\n\
          Written by `cargo xtask bench`; do not edit. Commit {commit}, {date}; {rounds} rounds of {seconds} s for each load, the brokers in\n\
-         turns, {minutes:.0} minutes in all. Median, and least to most of the rounds. {machine}\n\n\
+         turns, {minutes:.0} minutes in all; before each load the data of the one before is deleted and everything else synced. Median, and least to most of the rounds. {machine}\n\n\
          Fanlog acknowledges what is on the disk. *Kafka* has its defaults and acknowledges what is in memory; *Kafka, synced*\n\
          (`flush.messages=1` on the topic) promises what Fanlog promises. Load generator and broker share the processors. Ratios mean\n\
          something; absolute figures of a virtual machine are another's tomorrow. What the figures say, and where Fanlog's time goes:\n\
@@ -54,11 +54,20 @@ fn machine() -> String {
         .nth(1)
         .and_then(|kib| kib.parse::<f64>().ok());
     format!(
-        "{cores} processors ({cpu}), {gib:.0} GiB, Linux {kernel}, TCP congestion control {tcp} for all.",
+        "{cores} processors ({cpu}), {gib:.0} GiB, Linux {kernel}, {disk}, TCP congestion control {tcp} for all.",
         gib = kib.unwrap_or_default() / 1024.0 / 1024.0,
         kernel = read("/proc/sys/kernel/osrelease").trim(),
+        disk = file_system().unwrap_or_else(|_| "a file system that has no name".to_owned()),
         tcp = read("/proc/sys/net/ipv4/tcp_congestion_control").trim(),
     )
+}
+
+/// The name of the file system below `target/`.
+fn file_system() -> anyhow::Result<String> {
+    let mut df = shell::command("df");
+    df.arg("--output=fstype").arg(shell::target_dir());
+    let said = shell::output(&mut df)?;
+    Ok(said.lines().last().unwrap_or_default().trim().to_owned())
 }
 
 fn head(page: &mut String, first: &str, systems: &[System], more: &[String]) {

@@ -36,6 +36,18 @@ impl Samples {
         })
     }
 
+    /// All of it, a JSON object a line. The names are the code's own: nothing in them needs an escape.
+    pub(super) fn lines(&self) -> String {
+        let line = |((load, system, name), values): (&(String, String, String), &Vec<f64>)| {
+            let values: Vec<String> = values.iter().map(|value| format!("{value:.4}")).collect();
+            let values = values.join(", ");
+            format!(
+                "{{\"load\": \"{load}\", \"system\": \"{system}\", \"figure\": \"{name}\", \"rounds\": [{values}]}}\n"
+            )
+        };
+        self.0.iter().map(line).collect()
+    }
+
     /// The names of a system's figures under a load.
     pub(super) fn names(&self, load: &str, system: &str) -> Vec<String> {
         let of = |(l, s, _): &&(String, String, String)| l == load && s == system;
@@ -64,5 +76,7 @@ mod tests {
         };
         assert_eq!(samples.spread("load", "system", "figure"), Some(expected));
         assert_eq!(samples.spread("load", "system", "other"), None);
+        let line: serde_json::Value = serde_json::from_str(samples.lines().trim()).unwrap();
+        assert_eq!(line["rounds"][2], 2.0);
     }
 }

@@ -1,11 +1,16 @@
 //! The systems that are compared.
 
+use std::fs::File;
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
-use anyhow::Context;
+use anyhow::{Context, ensure};
 
 use super::process::Process;
 use crate::compat::broker::{Broker, End, Kind, Setup};
+
+/// How long a deleted topic's files may take to go.
+const GONE_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// One of them.
 #[derive(Debug)]
@@ -28,13 +33,26 @@ const JVM: &[&str] = &[
     "-XX:+ExplicitGCInvokesConcurrent",
 ];
 
-/// Nothing that changes speed: the defaults of each.
+/// Nothing that changes speed: the defaults of each. What a load leaves goes before the next begins, not a minute later.
 const SETUP: Setup = Setup {
     node_id: 1,
-    settings: &["auto.create.topics.enable=false"],
+    settings: &[
+        "auto.create.topics.enable=false",
+        "log.segment.delete.delay.ms=100",
+    ],
     extra: &[],
     jvm: JVM,
     port: None,
+};
+
+/// Kafka's housekeeping, which deletes files, begins half a minute after the start otherwise.
+const KAFKA_SETUP: Setup = Setup {
+    settings: &[
+        "auto.create.topics.enable=false",
+        "log.segment.delete.delay.ms=100",
+        "log.initial.task.delay.ms=500",
+    ],
+    ..SETUP
 };
 
 /// Fanlog as it comes; Kafka as it comes, which acknowledges what is in memory; Kafka made to promise what Fanlog promises.
@@ -66,7 +84,11 @@ pub(super) struct Running {
 
 impl System {
     pub(super) fn start(&self, dir: &Path) -> anyhow::Result<Running> {
-        let broker = Broker::start_as(SETUP, &self.kind, dir)?;
+        let setup = match self.kind {
+            Kind::Kafka(_) => KAFKA_SETUP,
+            _ => SETUP,
+        };
+        let broker = Broker::start_as(setup, &self.kind, dir)?;
         let id = broker
             .process_id()
             .context("a broker that is ours has a process")?;
@@ -80,6 +102,22 @@ impl System {
 impl Running {
     pub(super) fn bootstrap(&self) -> &str {
         self.broker.bootstrap()
+    }
+
+    /// Waits until the files of a deleted topic have gone: memory that the host has to give anew would count against the next load.
+    pub(super) fn wait_until_gone(&self, topic: &str) -> anyhow::Result<()> {
+        let deadline = Instant::now() + GONE_TIMEOUT;
+        while holds(&self.broker.data_dir(), topic)? {
+            let is_early = Instant::now() < deadline;
+            ensure!(is_early, "the files of the deleted topic {topic} stay");
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        Ok(())
+    }
+
+    /// Has everything written that is in memory only: it would be written under the next load.
+    pub(super) fn write_back(&self) -> anyhow::Result<()> {
+        Ok(rustix::fs::syncfs(File::open(self.broker.data_dir())?)?)
     }
 
     pub(super) fn started_in_ms(&self) -> f64 {
@@ -101,4 +139,14 @@ impl Running {
     pub(super) fn stop(&mut self) -> anyhow::Result<()> {
         self.broker.stop(End::Terminate)
     }
+}
+
+/// Whether a folder is there that is, or was, one of the topic's partitions.
+fn holds(data: &Path, topic: &str) -> anyhow::Result<bool> {
+    for entry in std::fs::read_dir(data)? {
+        if entry?.file_name().to_string_lossy().starts_with(topic) {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }

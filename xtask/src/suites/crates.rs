@@ -86,6 +86,7 @@ pub(super) fn source(name_and_version: &str) -> anyhow::Result<PathBuf> {
 /// Copies a source to where it can be built: cargo's own copy must not change.
 pub(super) fn copy(source: &Path, to: &Path) -> anyhow::Result<()> {
     let _ = std::fs::remove_dir_all(to);
+    std::fs::create_dir_all(to.parent().unwrap_or(to))?;
     shell::run(shell::command("cp").arg("-r").arg(source).arg(to))
 }
 
