@@ -2,6 +2,7 @@
 
 use crate::connection::{Connection, frame, read};
 use crate::figures::Figures;
+use crate::threads;
 use anyhow::{bail, ensure};
 use fanlog_protocol::messages::FetchRequest;
 use fanlog_protocol::messages::fetch_request::{FetchPartition, FetchTopic};
@@ -52,15 +53,7 @@ impl Fetch {
     /// A fetch was refused, a batch is none, or a connection broke.
     pub fn run(&self) -> anyhow::Result<Figures> {
         let started = Instant::now();
-        let taken = std::thread::scope(|scope| {
-            let threads: Vec<_> = (0..self.readers)
-                .map(|_| scope.spawn(|| self.one()))
-                .collect();
-            threads
-                .into_iter()
-                .map(|thread| thread.join().expect("a panic ends the program"))
-                .collect::<anyhow::Result<Vec<_>>>()
-        })?;
+        let taken = threads::run(self.readers, |_| self.one())?;
         let records = taken.iter().map(|one| one.records).sum();
         let bytes = taken.iter().map(|one| one.bytes).sum();
         let mut figures = Figures::default();

@@ -13,6 +13,7 @@ pub mod latency;
 pub mod limits;
 pub mod load;
 pub mod produce;
+mod threads;
 pub mod topic;
 
 pub use figures::Figures;

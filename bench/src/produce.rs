@@ -3,6 +3,7 @@
 use crate::connection::Connection;
 use crate::figures::{Figures, record, times};
 use crate::load::{Load, Shape, acknowledged};
+use crate::threads;
 use hdrhistogram::Histogram;
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
@@ -44,15 +45,8 @@ impl Produce {
         let load = Load::new(&self.topic, self.shape, self.acks)?;
         let share = self.bytes_max / self.connections.max(1) as u64 / load.batch_bytes();
         let started = Instant::now();
-        let done = std::thread::scope(|scope| {
-            let load = &load;
-            let threads: Vec<_> = (0..self.connections)
-                .map(|number| scope.spawn(move || self.one(number, load.clone(), share.max(1))))
-                .collect();
-            threads
-                .into_iter()
-                .map(|thread| thread.join().expect("a panic ends the program"))
-                .collect::<anyhow::Result<Vec<_>>>()
+        let done = threads::run(self.connections, |number| {
+            self.one(number, load.clone(), share.max(1))
         })?;
         let elapsed = started.elapsed();
         let mut all = times();

@@ -49,6 +49,7 @@ fn every_fault_that_was_found_has_a_test_that_exists() {
         for file in files {
             assert!(root().join(file).is_file(), "{file} does not exist: {row}");
         }
+        assert!(!names.is_empty(), "a file, and no test in it: {row}");
         for name in names {
             assert!(is_test_name(name), "{name} is no test: {row}");
             let exists = code.contains(&format!("fn {name}("));

@@ -100,6 +100,7 @@ def create_with_configs(ask, new):
         ("unknown setting", entry("no.such", "1")),
         ("no number", entry("retention.ms", "soon")),
         ("too small", entry("segment.bytes", "1")),
+        ("segments of 10 kB", entry("segment.bytes", "10000")),
         ("null value", entry("retention.ms", None)),
         ("empty value", entry("retention.ms", "")),
         ("spaces around", entry("retention.ms", " 5000 ")),

@@ -171,30 +171,14 @@ fn latency(page: &mut String, samples: &Samples, systems: &[System]) -> anyhow::
 fn start(page: &mut String, samples: &Samples, systems: &[System]) -> anyhow::Result<()> {
     page.push_str("\n## Start and memory\n");
     head(page, "what", systems, &[]);
-    row(
-        page,
-        samples,
-        systems,
-        "start",
-        "start on an empty disk, ms",
-        "start_ms",
-    )?;
-    row(
-        page,
-        samples,
-        systems,
-        "start",
-        "resident when started, MiB",
-        "idle_mib",
-    )?;
-    row(
-        page,
-        samples,
-        systems,
-        "start",
-        "most resident in all loads, MiB",
-        "peak_mib",
-    )
+    for (label, figure) in [
+        ("start on an empty disk, ms", "start_ms"),
+        ("resident when started, MiB", "idle_mib"),
+        ("most resident in all loads, MiB", "peak_mib"),
+    ] {
+        row(page, samples, systems, "start", label, figure)?;
+    }
+    Ok(())
 }
 
 /// A row, unless nothing of it was measured.

@@ -230,7 +230,7 @@ impl Session<'_> {
         }
         println!(
             "    {} {}: {} records, {} repeats, {} commits, {:.0} s",
-            report.library,
+            report.product,
             report.version,
             report.sent,
             report.repeats,

@@ -88,7 +88,7 @@ impl Results {
             writeln!(
                 page,
                 "| {} | {} | {} | {} | {} | {} | {:.0} | passed |",
-                report.library,
+                report.product,
                 report.version,
                 report.sent,
                 report.repeats,

@@ -23,7 +23,7 @@ const CODECS: [&str; 5] = ["none", "gzip", "snappy", "lz4", "zstd"];
 /// What a run showed.
 #[derive(Debug)]
 pub(crate) struct Report {
-    pub(crate) library: String,
+    pub(crate) product: String,
     pub(crate) version: String,
     pub(crate) sent: u64,
     pub(crate) repeats: u64,
@@ -55,7 +55,7 @@ pub(crate) fn run(
     is_quick: bool,
 ) -> anyhow::Result<Report> {
     let started = Instant::now();
-    let (library, version) = client.version()?;
+    let (product, version) = client.version()?;
     let unique = std::process::id();
     let mut scenario = Scenario {
         client,
@@ -80,7 +80,7 @@ pub(crate) fn run(
         .checks
         .push("no loss; order per key; values, keys and headers as sent".into());
     Ok(Report {
-        library,
+        product,
         version,
         sent: history.sent(),
         repeats: history.repeats,

@@ -2,9 +2,11 @@
 
 use fanlog_client::{ClientConfig, Cluster};
 use std::fs::File;
+use std::io::{BufRead, BufReader};
 use std::net::TcpListener;
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, ChildStdout, Command, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::mpsc;
 use std::time::Duration;
 use tempfile::TempDir;
 
@@ -32,17 +34,19 @@ impl Broker {
         }
         let address = free_address();
         let folder = TempDir::new().expect("the system's folder for temporary files is writable");
-        let child = Command::new(env!("CARGO_BIN_EXE_fanlog"))
+        let mut child = Command::new(env!("CARGO_BIN_EXE_fanlog"))
             .arg("serve")
             .arg("--data")
             .arg(folder.path())
             .args(["--kafka", &address, "--http", &free_address()])
             .args(settings.iter().flat_map(|setting| ["--set", setting]))
             .stdin(Stdio::null())
-            .stdout(Stdio::null())
+            .stdout(Stdio::piped())
             .stderr(log.map_or_else(Stdio::inherit, Stdio::from))
             .spawn()
             .expect("cargo has built the binary");
+        let said = child.stdout.take().expect("stdout was asked to be piped");
+        wait_until_it_serves(said);
         Self {
             address,
             process: Some((child, folder)),
@@ -58,24 +62,16 @@ impl Broker {
         self.process.as_ref().map(|(child, _)| child.id())
     }
 
-    /// A client of the broker, once it answers.
+    /// A client of the broker.
     pub(crate) async fn cluster(&self) -> Cluster {
         let config = ClientConfig {
             bootstrap: vec![self.address.clone()],
             client_id: "test".to_owned(),
             ..ClientConfig::default()
         };
-        let connecting = async {
-            loop {
-                match Cluster::connect(config.clone()).await {
-                    Ok(cluster) => return cluster,
-                    // Nothing tells that a port is open but trying it.
-                    Err(_) => tokio::time::sleep(Duration::from_millis(20)).await,
-                }
-            }
-        };
-        let connected = tokio::time::timeout(STARTED_WITHIN, connecting).await;
-        connected.expect("the broker answers")
+        let connected = tokio::time::timeout(STARTED_WITHIN, Cluster::connect(config)).await;
+        let connected = connected.expect("the broker answers in time");
+        connected.expect("the broker serves")
     }
 }
 
@@ -87,6 +83,20 @@ impl Drop for Broker {
             let _ = child.wait();
         }
     }
+}
+
+/// Waits for what `fanlog serve` says once its ports are open; goes on reading, so that it can go on talking.
+fn wait_until_it_serves(said: ChildStdout) {
+    let (serves, is_serving) = mpsc::channel();
+    std::thread::spawn(move || {
+        for line in BufReader::new(said).lines() {
+            // Nobody waits any more for what comes behind the first line.
+            let _ = serves.send(line);
+        }
+    });
+    let first = is_serving.recv_timeout(STARTED_WITHIN);
+    let first = first.expect("the broker serves, or its log above says why not");
+    first.expect("what the broker says is text");
 }
 
 /// An address whose port was free a moment ago.
