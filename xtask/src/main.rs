@@ -12,6 +12,7 @@ mod differ;
 mod documented;
 mod fuzz;
 mod golden;
+mod laws;
 mod shell;
 mod simulate;
 mod suites;
@@ -79,6 +80,11 @@ const MENU: &[Command] = &[
         name: "simulate",
         about: "the broker over a simulated clock and disk, seed by seed [--seeds N --from S, --seed S --trace]",
         run: simulate::run,
+    },
+    Command {
+        name: "laws",
+        about: "the tests over generated input from other seeds than the test command's [--seeds N --from S]",
+        run: laws::run,
     },
     Command {
         name: "bench",

@@ -5,7 +5,9 @@
 
 use crate::shell::{self, Usage, step};
 use crate::tally::Tally;
-use crate::{check, codegen, compat, differ, documented, golden, simulate, toolchains, torture};
+use crate::{
+    check, codegen, compat, differ, documented, golden, laws, simulate, toolchains, torture,
+};
 
 /// Runs the command.
 pub(crate) fn run(args: &[String]) -> anyhow::Result<()> {
@@ -37,12 +39,17 @@ pub(crate) fn run(args: &[String]) -> anyhow::Result<()> {
 }
 
 fn rust_tests(tally: &mut Tally) {
-    let outcome = step("cargo test --workspace", || {
-        shell::run_lines(
-            shell::cargo().args(["test", "--workspace", "--no-fail-fast"]),
-            |line| tally.add_cargo_line(line),
-        )
-    });
+    // One seed for generated input: a change is judged by what it changes. `cargo xtask laws` takes others.
+    let seed = std::env::var(laws::SEED).unwrap_or_else(|_| laws::FIXED_SEED.to_owned());
+    let outcome = step(
+        &format!("cargo test --workspace, {}={seed}", laws::SEED),
+        || {
+            let mut test = shell::cargo();
+            test.args(["test", "--workspace", "--no-fail-fast"]);
+            test.env(laws::SEED, &seed);
+            shell::run_lines(&mut test, |line| tally.add_cargo_line(line))
+        },
+    );
     // Failed tests are counted already; this also catches a crate that does not compile, which counts no test.
     if let Err(error) = outcome {
         tally.fail("cargo test", &format!("{error:#}"));

@@ -116,6 +116,32 @@ proptest! {
     }
 }
 
+/// The log lags behind: the assignment of a group that has been deleted since leaves late, and the next group starts at the same generation.
+#[test]
+fn an_answer_that_leaves_late_speaks_of_the_group_that_was() {
+    let proceed = |client| Op::Client {
+        client,
+        act: Act::Proceed,
+    };
+    let (first_assignment, second_assignment) = (
+        // A static member joins, is assigned to, and falls silent.
+        [proceed(3), Op::Wait(1_000), Op::Durable, proceed(3)],
+        // The first answer names the member, the second join counts.
+        [proceed(0), Op::Durable, proceed(0), Op::Wait(1_000)],
+    );
+    let mut world = World::new();
+    first_assignment.iter().for_each(|op| world.run(op));
+    [Op::Wait(20_000), Op::DeleteGroup]
+        .iter()
+        .for_each(|op| world.run(op));
+    second_assignment.iter().for_each(|op| world.run(op));
+    [Op::Durable, proceed(0), Op::Durable]
+        .iter()
+        .for_each(|op| world.run(op));
+    assert_eq!(world.reached().assigned, 2, "{:?}", world.reached());
+    world.finish();
+}
+
 /// Scripts that never get anywhere would prove nothing.
 #[test]
 fn random_scripts_reach_the_interesting_states() {

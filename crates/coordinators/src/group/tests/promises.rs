@@ -7,12 +7,14 @@ use std::collections::BTreeMap;
 
 type Committed = Option<Offset>;
 
+/// How often the group had been deleted: generations start over then.
+pub(super) type Life = usize;
+
 #[derive(Default)]
 pub(super) struct Promises {
     /// GRP-1: who holds a partition in a generation of a life of the group.
-    owners: BTreeMap<(usize, i32, u8), String>,
-    /// How often the group was deleted: generations start over then.
-    lives: usize,
+    owners: BTreeMap<(Life, i32, u8), String>,
+    lives: Life,
     /// GRP-2: the last generation whose assignment was decided.
     assigned_generation: i32,
     /// GRP-2: the last member id given to a static member.
@@ -24,6 +26,11 @@ pub(super) struct Promises {
 }
 
 impl Promises {
+    /// The life that what is decided now belongs to.
+    pub(super) fn life(&self) -> Life {
+        self.lives
+    }
+
     /// A record was appended. Only what no answer tells is taken from it.
     pub(super) fn recorded(&mut self, record: &GroupRecord) {
         match record {
@@ -112,10 +119,10 @@ impl Promises {
         self.after_crash = false;
     }
 
-    /// An answer has left: what it says is a promise.
-    pub(super) fn released(&mut self, call: &Call, answer: &Answer) {
+    /// An answer has left: what it says is a promise, of the life in which it was decided.
+    pub(super) fn released(&mut self, call: &Call, life: Life, answer: &Answer) {
         match answer {
-            Answer::Sync(Ok(synced)) => self.check_owner(call, synced),
+            Answer::Sync(Ok(synced)) => self.check_owner(call, life, synced),
             Answer::CommitOffsets(Ok(_)) => {
                 let (partition, offset) = call.commits.clone().expect("a commit");
                 let written = self.written.get_mut(&partition).expect("it was decided");
@@ -128,7 +135,7 @@ impl Promises {
         }
     }
 
-    fn check_owner(&mut self, call: &Call, synced: &Synced) {
+    fn check_owner(&mut self, call: &Call, life: Life, synced: &Synced) {
         let identity = &call.identity;
         // A static member is the same owner under each of its ids: the older ones are fenced.
         let owner = match &identity.instance_id {
@@ -136,7 +143,7 @@ impl Promises {
             None => format!("member {}", identity.member_id),
         };
         for partition in &synced.assignment {
-            let key = (self.lives, identity.generation, *partition);
+            let key = (life, identity.generation, *partition);
             let holder = self.owners.entry(key).or_insert_with(|| owner.clone());
             assert_eq!(*holder, owner, "GRP-1: {key:?} is owned twice");
         }

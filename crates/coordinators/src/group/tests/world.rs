@@ -1,6 +1,6 @@
 //! A coordinator with a log that becomes durable late, clients that believe what they are told, and the promises they hold it to.
 
-use super::promises::Promises;
+use super::promises::{Life, Promises};
 use super::transcript::{replay, subscription, topic_partition};
 use crate::group::*;
 use crate::{CallId, Now};
@@ -115,6 +115,15 @@ pub(super) struct Call {
     is_stale: bool,
 }
 
+/// A reply that waits for the log to become durable.
+struct Held {
+    /// How long the log must durably be before it leaves.
+    length: usize,
+    /// The life of the group that it speaks of: when it leaves, the group may have been deleted and made anew.
+    life: Life,
+    reply: Reply,
+}
+
 pub(super) struct World {
     settings: GroupSettings,
     ledger: Ledger,
@@ -122,8 +131,7 @@ pub(super) struct World {
     now: Now,
     log: Vec<GroupRecord>,
     durable: usize,
-    /// Replies and how long the log must durably be before they leave.
-    held: VecDeque<(usize, Reply)>,
+    held: VecDeque<Held>,
     calls: BTreeMap<CallId, Call>,
     drawn: u64,
     clients: Vec<Client>,
@@ -465,26 +473,26 @@ impl World {
                 .decided(&self.calls[&reply.call], &reply.answer);
         }
         self.trace.push((encoded, decision.replies.clone()));
-        let length = self.log.len();
-        self.held
-            .extend(decision.replies.into_iter().map(|reply| (length, reply)));
+        let (length, life) = (self.log.len(), self.promises.life());
+        let held = decision.replies.into_iter().map(|reply| Held {
+            length,
+            life,
+            reply,
+        });
+        self.held.extend(held);
         self.become_durable(self.durable);
     }
 
     fn become_durable(&mut self, durable: usize) {
         self.durable = durable;
-        while self
-            .held
-            .front()
-            .is_some_and(|(length, _)| *length <= durable)
-        {
-            let (_, reply) = self.held.pop_front().unwrap();
+        while self.held.front().is_some_and(|held| held.length <= durable) {
+            let Held { life, reply, .. } = self.held.pop_front().unwrap();
             let call = self
                 .calls
                 .remove(&reply.call)
                 .expect("a call is answered once");
             self.count(&call, &reply.answer);
-            self.promises.released(&call, &reply.answer);
+            self.promises.released(&call, life, &reply.answer);
             self.hear(&call, reply.answer);
         }
     }
