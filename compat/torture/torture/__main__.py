@@ -1,4 +1,4 @@
-"""The command line: scenarios one after the other, a verdict for each, exit code 0 only if all hold."""
+"""The command line: faults one after the other, a verdict for each, exit code 0 only if all hold."""
 
 import argparse
 import datetime
@@ -13,9 +13,10 @@ from pathlib import Path
 
 from . import checker
 from .broker import BrokerFailed
-from .history import Progress
+from .faults import FAULTS
 from .load import ClientFailed
-from .scenarios import NEEDS, SCENARIOS, Stage
+from .stage import Stage
+from .topics import BY_CLASS
 
 # What a broker without syncs is expected to show; merely not starting again would not be this checker's doing.
 LOSSES = {"lost", "unseen", "changed", "two-values", "vanished", "lost-position"}
@@ -23,10 +24,10 @@ LOSSES = {"lost", "unseen", "changed", "two-values", "vanished", "lost-position"
 HEADER = """\
 # Torture
 
-What `cargo xtask torture` found, newest last. Clients: librdkafka (confluent-kafka), idempotent producers with acks=all.
-The faults are described in `torture/torture/scenarios.py`, what is checked in `torture/torture/checker.py`.
+What `cargo xtask torture` found, newest last. Clients: librdkafka (confluent-kafka).
+The faults are described in `torture/torture/faults/`, what is checked in `torture/torture/checker.py`.
 
-| date | commit | machine | scenario | rounds | sent | acknowledged | polled | verdict |
+| date | commit | machine | fault | rounds | sent | acknowledged | polled | verdict |
 |---|---|---|---|---|---|---|---|---|
 """
 
@@ -36,19 +37,14 @@ def parse(arguments):
     add = parser.add_argument
     add("--binary", default="target/debug/fanlog", help="the broker's binary")
     add("--serve", help="a whole command instead, with {data} and {port}: to torture another broker")
-    add("--only", help=f"scenarios, by comma: {','.join(SCENARIOS)}")
+    add("--only", help=f"faults, by comma: {','.join(FAULTS)}")
+    add("--rounds", type=int, help="of each fault; without it, as many as that fault has by itself")
+    add("--quick", action="store_true", help="few rounds")
+    add("--classes", default="sync", help="durability classes, a topic of each")
     add("--seed", type=int, default=int(time.time()), help="of the pauses between faults")
     add("--port", type=int, default=19_392)
-    add("--kill-rounds", type=int, default=20)
-    add("--pause-rounds", type=int, default=5)
-    add("--power-rounds", type=int, default=10)
-    add("--full-rounds", type=int, default=4)
-    add("--eio-rounds", type=int, default=3)
     add("--partitions", type=int, default=6)
-    add("--producers", type=int, default=3)
-    add("--tails", type=int, default=2, help="readers that stay")
-    add("--members", type=int, default=2, help="members of the consumer group")
-    add("--rate", type=float, default=400, help="records a second and producer")
+    add("--rate", type=float, default=250, help="records a second and producer")
     add("--acks-between", type=int, default=1_000, help="acknowledgements before each fault")
     add("--start-seconds", type=float, default=30, help="how long a start may take")
     add("--patience-seconds", type=float, default=60, help="how long those acknowledgements may take")
@@ -59,24 +55,32 @@ def parse(arguments):
     add("--keep", action="store_true", help="keep histories and logs also where all holds")
     options = parser.parse_args(arguments)
     options.topic_config = dict(setting.split("=", 1) for setting in options.topic_config)
-    options.serve = options.serve or f"{options.binary} serve --data {{data}} --kafka 127.0.0.1:{{port}} --http off"
-    options.names = (options.only or ("power" if options.planted else ",".join(SCENARIOS))).split(",")
-    unknown = set(options.names) - set(SCENARIOS)
-    if unknown:
-        parser.error(f"no scenario {', '.join(sorted(unknown))}; there are {', '.join(SCENARIOS)}")
+    serve = f"{options.binary} serve --data {{data}} --kafka 127.0.0.1:{{port}} --http 127.0.0.1:{{http}}"
+    options.serve = options.serve or serve
+    options.names = (options.only or ("power" if options.planted else ",".join(FAULTS))).split(",")
+    options.classes = options.classes.split(",")
+    check_names(parser, "fault", options.names, FAULTS)
+    check_names(parser, "class", options.classes, BY_CLASS)
     if options.planted and options.names != ["power"]:
         parser.error("--planted skip-sync shows itself only in --only power: elsewhere the page cache survives")
     return options
 
 
+def check_names(parser, what, names, known):
+    unknown = set(names) - set(known)
+    if unknown:
+        parser.error(f"no {what} {', '.join(sorted(unknown))}; there are {', '.join(known)}")
+
+
 def missing(options):
     """What this machine lacks for what was asked."""
-    needs = {need for name in options.names for need in NEEDS.get(name, ())}
+    needs = {need for name in options.names for need in FAULTS[name].NEEDS}
     if options.planted:
-        needs.add("strace")
-    lacking = [f"the program {need}" for need in sorted(needs) if not shutil.which(need)]
-    if needs and os.geteuid() != 0:
-        lacking.append("root (for mount and strace)")
+        needs |= {"root", "strace"}
+    programs = sorted(needs - {"root"})
+    lacking = [f"the program {program}" for program in programs if not shutil.which(program)]
+    if "root" in needs and os.geteuid() != 0:
+        lacking.append("root")
     return lacking
 
 
@@ -84,16 +88,18 @@ def say(line):
     print(f"{time.strftime('%H:%M:%S')} {line}", flush=True)
 
 
-def run_scenario(name, folder, options):
+def run_fault(name, folder, options):
     """The stage with its violations; a broker or client that failed is one of them."""
-    say(f"--- {name}: {SCENARIOS[name].__doc__.splitlines()[0]}")
+    fault = FAULTS[name]
+    say(f"--- {name}: {fault.__doc__.splitlines()[0]}")
     folder.mkdir()
-    stage = Stage(folder, options, random.Random(f"{options.seed}/{name}"), say)
+    rounds = options.rounds or (fault.ROUNDS_QUICK if options.quick else fault.ROUNDS)
+    stage = Stage(folder, options, random.Random(f"{options.seed}/{name}"), say, rounds)
     try:
-        SCENARIOS[name](stage)
+        fault.run(stage)
         stage.finish()
     except (BrokerFailed, ClientFailed) as error:
-        stage.violations.append(checker.Violation("failed", str(error)))
+        stage.violate("failed", str(error))
         stage.check_what_there_is()
     finally:
         stage.tear_down()
@@ -104,21 +110,17 @@ def was_found(stage):
     return any(violation.kind in LOSSES for violation in stage.violations)
 
 
-def count(folder, kind):
-    return Progress(folder / "history", kind).update()
-
-
 def report(name, stage, options):
-    rounds = getattr(options, f"{name}_rounds", 1)
-    counts = [count(stage.folder, kind) for kind in ("send", "ack", "poll")]
+    counts = [stage.count(kind) for kind in ("send", "ack", "poll")]
     for line in checker.summarize(stage.violations):
         say(line)
     verdict = "holds" if not stage.violations else f"{len(stage.violations)} violations"
     if options.planted:
         verdict += ", as they should be" if was_found(stage) else ": the planted fault was NOT found"
-    say(f"{name}: {rounds} rounds, {counts[0]} sent, {counts[1]} acknowledged, {counts[2]} polled: {verdict}")
+    verdict = "; ".join([verdict, *stage.notes])
+    say(f"{name}: {stage.rounds} rounds, {counts[0]} sent, {counts[1]} acknowledged, {counts[2]} polled: {verdict}")
     if options.results:
-        append(options, [name, rounds, *counts, verdict])
+        append(options, [name, stage.rounds, *counts, verdict])
 
 
 def append(options, cells):
@@ -126,8 +128,8 @@ def append(options, cells):
         options.results.write_text(HEADER)
     machine = f"{platform.system()} {platform.release().split('-')[0]}, {os.cpu_count()} cores"
     date = datetime.date.today().isoformat()
-    scenario = f"{cells[0]} ({options.planted} planted)" if options.planted else cells[0]
-    row = [date, options.commit, machine, f"{scenario}, seed {options.seed}", *cells[1:]]
+    fault = f"{cells[0]} ({options.planted} planted)" if options.planted else cells[0]
+    row = [date, options.commit, machine, f"{fault}, seed {options.seed}", *cells[1:]]
     with open(options.results, "a", encoding="utf-8") as results:
         results.write("| " + " | ".join(str(cell) for cell in row) + " |\n")
 
@@ -142,7 +144,7 @@ def main(arguments):
     say(f"seed {options.seed}; histories and logs in {root}")
     bad = []
     for name in options.names:
-        stage = run_scenario(name, root / name, options)
+        stage = run_fault(name, root / name, options)
         report(name, stage, options)
         if stage.violations:
             bad.append(name)
@@ -152,7 +154,7 @@ def main(arguments):
         return 0 if was_found(stage) else 1
     if not bad and not options.keep:
         shutil.rmtree(root)
-    say(f"violations in {', '.join(bad)}; see {root}" if bad else "all scenarios hold")
+    say(f"violations in {', '.join(bad)}; see {root}" if bad else "all hold")
     return 1 if bad else 0
 
 

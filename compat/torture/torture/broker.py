@@ -6,6 +6,8 @@ import signal
 import socket
 import subprocess
 import time
+import urllib.error
+import urllib.request
 from pathlib import Path
 
 from confluent_kafka import KafkaException
@@ -40,25 +42,28 @@ class BrokerFailed(Exception):
 
 
 class Broker:
-    """`command` is a template with {data} and {port}, so that any broker can stand here for comparison."""
+    """`command` is a template with {data}, {port} and {http}, so that any broker can stand here for comparison."""
 
-    def __init__(self, command, data, port, log, start_seconds):
-        self.command = [part.format(data=data, port=port) for part in shlex.split(command)]
+    def __init__(self, command, data, port, log, start_seconds, more=()):
+        places = {"data": data, "port": port, "http": port + 1}
+        self.command = [part.format(**places) for part in shlex.split(command)] + list(more)
         self.port = port
+        self.health = f"http://127.0.0.1:{port + 1}/health/ready"
         self.bootstrap = f"127.0.0.1:{port}"
         self.log = Path(log)
         self.start_seconds = start_seconds
         self.process = None
         self.is_wrapped = False
 
-    def start(self, wrapper=()):
+    def start(self, wrapper=(), environment=None):
         """Starts it and waits until it answers a client; gives the seconds that it took."""
         self._check_port_is_free()
         began = time.monotonic()
         self.is_wrapped = bool(wrapper)
         with open(self.log, "ab") as log:
             self.process = subprocess.Popen([*wrapper, *self.command], stdin=subprocess.DEVNULL, stdout=log,
-                                            stderr=log, start_new_session=True)
+                                            stderr=log, start_new_session=True,
+                                            env={**os.environ, **(environment or {})})
         while not self._answers():
             if self.process.poll() is not None:
                 raise BrokerFailed(f"the broker ended with {self.process.returncode} at its start:\n{self.last_words()}")
@@ -86,6 +91,17 @@ class Broker:
             return True
         except KafkaException:
             return False
+
+    def reasons(self):
+        """Why it is not ready, a line for each reason; none where all is well."""
+        try:
+            with urllib.request.urlopen(self.health, timeout=10) as answer:
+                answer.read()
+                return []
+        except urllib.error.HTTPError as error:
+            return error.read().decode(errors="replace").splitlines()[1:]
+        except OSError as error:
+            raise BrokerFailed(f"{self.health} does not answer: {error}") from error
 
     def admin(self):
         return AdminClient({"bootstrap.servers": self.bootstrap, "log_level": 0, "socket.timeout.ms": 10_000})

@@ -1,6 +1,8 @@
 """Whether a set of histories keeps the promises of a durable log.
 
-Each check yields violations; `check` runs them all. The checks know nothing of brokers, clients or faults.
+Each check yields violations; `check` runs them all. The checks know nothing of brokers, clients or faults, but for power cuts:
+what acks=1 and topics of the classes `interval` and `os` promise does not hold across those (losses.py). acks=0 promises
+nothing. Whatever was read on a `sync` topic holds across everything.
 
 | violation | means |
 |---|---|
@@ -18,68 +20,109 @@ Each check yields violations; `check` runs them all. The checks know nothing of 
 | lost-position | the broker did not know the position of a reader that had read up to there |
 | commit-lost | a group went on from before a commit that had been answered |
 | commit-invented | a group went on from an offset that it never tried to commit |
+| lost-without-cut | of a record whose promise ends with the power: it is gone, and the power did not fail |
+| hole | a power cut took a record and left one behind it that was there at the time |
+| same-epoch | another record came back at a lost one's offset, not under a higher leader epoch |
+| epoch-fell | a record has a lower leader epoch than one before it |
 | acked-after-failed-sync | a partition whose sync had failed acknowledged something before the restart |
 | untested | the history is too thin to show anything |
 """
 
+import bisect
 from collections import Counter, defaultdict, namedtuple
 
-Violation = namedtuple("Violation", "kind what")
+from .losses import Violation, check_epochs, check_losses
+
+Poll = namedtuple("Poll", "file partition offset value time epoch")
 
 # How many examples of one kind are printed; all are counted.
 EXAMPLES_MAX = 5
 
 
 class Histories:
-    """The events of all files, by what they are."""
+    """The events of all files, by what they are. `is_weak`: of a topic whose promises end with the power."""
 
-    def __init__(self, files):
+    def __init__(self, files, is_weak=False):
+        self.is_weak = is_weak
         self.sends = {}        # value -> partition
-        self.acks = []         # (partition, offset, value, time)
+        self.sent_at = {}      # value -> time
+        self.acks = []         # (partition, offset, value, time): those that hold across power cuts
+        self.soft_acks = []    # the same of those that do not
         self.failed = {}       # value -> is definite
-        self.polls = []        # (file, partition, offset, value)
+        self.polls = []
         self.final = {}        # (partition, offset) -> value
+        self.final_epochs = {} # (partition, offset) -> leader epoch
         self.ends = {}         # partition -> (low, high)
         self.bad = []          # events whose bytes were not those sent
         self.lost_positions = []
         self.fatal = []
+        self.cuts = []         # (before, after): the power failed between these times
         self.files = files
         for name, events in files.items():
             self._add(name, events)
+        self._epochs = self._epochs_by_time()
 
     def _add(self, name, events):
-        role = events[0]["role"] if events else None
+        start = events[0] if events else {"role": None}
+        acks = self.soft_acks if self.is_weak or start.get("acks", "all") != "all" else self.acks
         for event in events:
             kind = event["k"]
             if kind == "send":
                 self.sends[event["v"]] = event["p"]
+                self.sent_at[event["v"]] = event["t"]
             elif kind == "ack":
-                self.acks.append((event["p"], event["o"], event["v"], event["t"]))
+                acks.append((event["p"], event["o"], event["v"], event["t"]))
             elif kind == "fail":
                 self.failed[event["v"]] = event["definite"]
             elif kind == "poll":
-                self._add_poll(name, role, event)
+                self._add_poll(name, start["role"], event)
             elif kind == "lost-position":
                 self.lost_positions.append((name, event))
             elif kind == "fatal":
                 self.fatal.append((name, event))
             elif kind == "end":
                 self.ends[event["p"]] = (event["low"], event["high"])
+            elif kind == "cut":
+                self.cuts.append((event["t0"], event["t"]))
 
     def _add_poll(self, name, role, event):
-        self.polls.append((name, event["p"], event["o"], event["v"]))
+        self.polls.append(Poll(name, event["p"], event["o"], event["v"], event["t"], event.get("e")))
         if event.get("bad"):
             self.bad.append((name, event))
         if role == "final":
             self.final[event["p"], event["o"]] = event["v"]
+            if event.get("e") is not None:
+                self.final_epochs[event["p"], event["o"]] = event["e"]
+
+    def _epochs_by_time(self):
+        """By partition: the times at which readers first saw each higher epoch, and those epochs."""
+        found = defaultdict(lambda: ([], []))
+        for poll in sorted(self.polls, key=lambda poll: poll.time):
+            times, epochs = found[poll.partition]
+            if poll.epoch is not None and (not epochs or poll.epoch > epochs[-1]):
+                times.append(poll.time)
+                epochs.append(poll.epoch)
+        return found
+
+    def epoch_before(self, partition, time):
+        """The highest epoch that anyone had seen in this partition by then."""
+        times, epochs = self._epochs[partition]
+        index = bisect.bisect_left(times, time) if time is not None else 0
+        return epochs[index - 1] if index else None
+
+    def all_acks(self):
+        return self.acks + self.soft_acks
+
+    def may_lose(self):
+        return self.is_weak and bool(self.cuts)
 
 
-def check(files, is_sparse=False):
+def check(files, is_sparse=False, is_weak=False):
     """All violations. `is_sparse`: offsets may have gaps, as with transactions or compaction."""
-    histories = Histories(files)
+    histories = Histories(files, is_weak)
     checks = [
         check_tested, check_lost, check_unseen, check_changed, check_two_values, check_vanished, check_duplicates,
-        check_order, check_phantoms, check_positions, check_commits, check_stalled,
+        check_order, check_phantoms, check_positions, check_commits, check_stalled, check_losses, check_epochs,
     ]
     violations = [violation for one in checks for violation in one(histories)]
     violations.extend(check_steps(histories, is_sparse))
@@ -87,7 +130,7 @@ def check(files, is_sparse=False):
 
 
 def check_tested(histories):
-    if not histories.acks:
+    if not histories.all_acks():
         yield Violation("untested", "nothing was acknowledged")
     if not histories.polls:
         yield Violation("untested", "nothing was polled")
@@ -101,7 +144,7 @@ def check_tested(histories):
 
 def check_lost(histories):
     highest, polled, values = {}, set(), set()
-    for _, partition, offset, value in histories.polls:
+    for _, partition, offset, value, *_ in histories.polls:
         highest[partition] = max(offset, highest.get(partition, -1))
         polled.add((partition, offset))
         values.add((partition, value))
@@ -126,7 +169,7 @@ def check_unseen(histories):
 
 def check_changed(histories):
     acked = {(partition, offset): value for partition, offset, value, _ in histories.acks if offset >= 0}
-    for name, partition, offset, value in histories.polls:
+    for name, partition, offset, value, *_ in histories.polls:
         promised = acked.get((partition, offset), value)
         if promised != value:
             yield Violation("changed", f"{partition}@{offset} was acknowledged to {promised}; {name} read {value}")
@@ -135,10 +178,9 @@ def check_changed(histories):
 
 
 def check_two_values(histories):
-    seen = {}
-    for name, partition, offset, value in histories.polls:
-        first = seen.setdefault((partition, offset), value)
-        if first != value:
+    # Where a power cut may take what was read, the offset may come back: see check_epochs and check_losses.
+    for name, partition, offset, value, first in repeated_places(histories.polls):
+        if not histories.may_lose():
             yield Violation("two-values", f"{partition}@{offset} was {first}, then {value} to {name}")
     promised = {}
     for partition, offset, value, _ in histories.acks:
@@ -147,11 +189,20 @@ def check_two_values(histories):
             yield Violation("two-values", f"{partition}@{offset} was acknowledged to {first} and to {value}")
 
 
+def repeated_places(polls):
+    """Polls of another value than the first one read at that offset, with that first value."""
+    seen = {}
+    for name, partition, offset, value, *_ in polls:
+        first = seen.setdefault((partition, offset), value)
+        if first != value:
+            yield name, partition, offset, value, first
+
+
 def check_vanished(histories):
-    if not histories.ends:
+    if not histories.ends or histories.is_weak:
         return
     reported = set()
-    for name, partition, offset, value in histories.polls:
+    for name, partition, offset, value, *_ in histories.polls:
         place = (partition, offset)
         if histories.final.get(place) != value and (place, value) not in reported:
             reported.add((place, value))
@@ -160,21 +211,28 @@ def check_vanished(histories):
 
 
 def check_duplicates(histories):
-    places = {}
-    for _, partition, offset, value in histories.polls:
-        places.setdefault(value, set()).add((partition, offset))
+    places = defaultdict(set)
+    for partition, offset, value in lasting(histories):
+        places[value].add((partition, offset))
     for value, found in places.items():
         if len(found) > 1:
             where = ", ".join(f"{partition}@{offset}" for partition, offset in sorted(found))
             yield Violation("duplicate", f"{value} stands at {where}")
-    for value, count in Counter(value for _, _, value, _ in histories.acks).items():
+    for value, count in Counter(value for _, _, value, _ in histories.all_acks()).items():
         if count > 1:
             yield Violation("duplicate", f"{value} was acknowledged {count} times")
 
 
+def lasting(histories):
+    """Everything read that must still stand where it was read."""
+    if histories.may_lose():
+        return [(*place, value) for place, value in histories.final.items()]
+    return [(poll.partition, poll.offset, poll.value) for poll in histories.polls]
+
+
 def check_order(histories):
     logs = defaultdict(dict)
-    for _, partition, offset, value in histories.polls:
+    for partition, offset, value in lasting(histories):
         logs[partition][offset] = value
     for partition, offset, value, _ in histories.acks:
         if offset >= 0:
@@ -192,7 +250,7 @@ def check_order(histories):
 
 
 def check_phantoms(histories):
-    for value, (partition, offset) in {v: (p, o) for _, p, o, v in histories.polls}.items():
+    for value, (partition, offset) in {poll.value: (poll.partition, poll.offset) for poll in histories.polls}.items():
         sent_to = histories.sends.get(value)
         if sent_to is None:
             yield Violation("phantom", f"{value!r} at {partition}@{offset} was never sent")
@@ -203,6 +261,8 @@ def check_phantoms(histories):
 
 
 def check_positions(histories):
+    if histories.may_lose():
+        return
     for name, event in histories.fatal:
         yield Violation("fatal", f"{name}: {event['e']}")
     for name, event in histories.lost_positions:
@@ -219,6 +279,8 @@ def check_stalled(histories):
         for event in events:
             if event["k"] == "poll":
                 reader[event["p"]] = max(event["o"] + 1, reader.get(event["p"], 0))
+            elif event["k"] == "lost-position" and histories.is_weak:
+                reader.pop(event["p"], None)
     for name, reader in positions.items():
         for partition, (low, high) in histories.ends.items():
             at = reader.get(partition, low)
@@ -244,6 +306,8 @@ def check_steps(histories, is_sparse):
 
 
 def check_commits(histories):
+    if histories.may_lose():
+        return
     groups = defaultdict(lambda: ([], []))
     for name, events in histories.files.items():
         group = events[0].get("group") if events else None
@@ -284,7 +348,7 @@ def check_start(group, name, partition, assigned, polled, offset, commits):
 def check_no_acks_between(files, partition, since, until):
     """After a failed sync: nothing more of this partition may be acknowledged until the restart."""
     histories = Histories(files)
-    late = sum(1 for at, _, _, t in histories.acks if at == partition and since < t < until)
+    late = sum(1 for at, _, _, t in histories.all_acks() if at == partition and since < t < until)
     if late:
         yield Violation("acked-after-failed-sync", f"{late} acknowledgements in partition {partition} after its sync failed")
 

@@ -1,6 +1,7 @@
 """A consumer that writes down every record it is given until SIGTERM.
 
-    tail    reads all partitions from the start and stays; a broker that loses its place is a violation
+    tail    reads all partitions from the start and stays; a broker that loses its place is a violation, unless the
+            topic's class allows it: then, with --goes-on, it goes on from the end of what is left
     group   reads as a member of a group, committing after each batch
     final   reads every partition from its start to its end, and ends
 """
@@ -59,7 +60,7 @@ class Reader:
     def start_at_the_beginning(self):
         partitions = range(self.args.partitions)
         self.history.write("assign", p=list(partitions))
-        self.consumer.assign([TopicPartition(self.args.topic, partition, 0) for partition in partitions])
+        self.consumer.incremental_assign([TopicPartition(self.args.topic, partition, 0) for partition in partitions])
 
     def on_assign(self, _, assigned):
         self.positions.clear()
@@ -91,10 +92,26 @@ class Reader:
             self.record(message)
         elif error.code() in LOST:
             self.history.write("lost-position", p=message.partition(), e=error.str())
+            if self.args.goes_on:
+                self.go_on(message.partition())
+
+    def go_on(self, partition):
+        """From the end of what is left."""
+        place = TopicPartition(self.args.topic, partition)
+        try:
+            _, high = self.consumer.get_watermark_offsets(place, timeout=30)
+            self.consumer.incremental_unassign([place])
+            self.consumer.incremental_assign([TopicPartition(self.args.topic, partition, high)])
+        except KafkaException as error:
+            # The reader will be seen to stall.
+            print(f"{self.args.name}: partition {partition}: {error}", file=sys.stderr, flush=True)
+            return
+        self.history.write("assign", p=[partition])
 
     def record(self, message):
         name, is_whole = values.name_of(message.value())
         fields = {} if is_whole else {"bad": True}
+        fields["e"] = message.leader_epoch()
         self.history.write("poll", p=message.partition(), o=message.offset(), v=name, **fields)
 
     def read_until_stopped(self):
@@ -139,6 +156,7 @@ def main():
     for name in ("name", "role", "bootstrap", "topic", "history"):
         parser.add_argument(f"--{name}", required=True)
     parser.add_argument("--group")
+    parser.add_argument("--goes-on", action="store_true")
     parser.add_argument("--partitions", type=int, required=True)
     sys.exit(Reader(parser.parse_args()).run())
 

@@ -20,6 +20,8 @@ EXT4_IOC_SHUTDOWN = 0x8004587D
 NO_LOG_FLUSH = 2
 IMAGE_BYTES = 2 << 30
 BALLAST = "ballast"
+# What the machine must have for it.
+TOOLS = ("root", "mkfs.ext4", "mount", "umount")
 
 
 class DiskImage:

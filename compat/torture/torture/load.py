@@ -32,19 +32,20 @@ class Load:
         self.acks = Progress(self.folder, "ack")
 
     def start(self):
-        for index in range(self.options.producers):
+        for index, acks in enumerate(self.topic.producers):
             compression = COMPRESSIONS[index % len(COMPRESSIONS)]
-            more = ("--rate", str(self.options.rate), "--compression", compression)
+            more = ("--rate", str(self.options.rate), "--compression", compression, "--acks", acks)
             self.producers[f"producer-{index}"] = self._spawn("producer", f"producer-{index}", *more)
-        for index in range(self.options.tails):
-            self.readers[f"tail-{index}"] = self._spawn("consumer", f"tail-{index}", "--role", "tail")
-        for index in range(self.options.members):
-            more = ("--role", "group", "--group", "torture")
+        for index in range(self.topic.tails):
+            more = ("--role", "tail", *(("--goes-on",) if self.topic.is_weak else ()))
+            self.readers[f"tail-{index}"] = self._spawn("consumer", f"tail-{index}", *more)
+        for index in range(self.topic.members):
+            more = ("--role", "group", "--group", self.topic.name)
             self.readers[f"member-{index}"] = self._spawn("consumer", f"member-{index}", *more)
 
     def _spawn(self, module, name, *more):
         command = [sys.executable, "-m", f"torture.{module}", "--name", name, "--bootstrap", self.broker.bootstrap,
-                   "--topic", self.topic, "--partitions", str(self.options.partitions),
+                   "--topic", self.topic.name, "--partitions", str(self.options.partitions),
                    "--history", str(self.folder / f"{name}.jsonl"), *more]
         environment = dict(os.environ, PYTHONPATH=str(Path(__file__).parents[1]))
         with open(self.folder / f"{name}.log", "ab") as log:
@@ -58,7 +59,7 @@ class Load:
             self.broker.check_alive()
             self.check_alive()
             if time.monotonic() > deadline:
-                raise ClientFailed(f"only {self.acks.count - target + count} of {count} acknowledgements in {seconds} s")
+                raise ClientFailed(f"{self.topic.name}: only {self.acks.count - target + count} of {count} acknowledgements in {seconds} s")
             time.sleep(0.05)
 
     def check_alive(self):

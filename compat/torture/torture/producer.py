@@ -1,7 +1,8 @@
-"""An idempotent acks=all producer that writes down every send and every answer until SIGTERM.
+"""A producer that writes down every send and every answer until SIGTERM.
 
 A session is one life of the library's producer; a new one begins only after a fatal error. Sends never time out, so an
 answer is final: acknowledged, or failed in a way that the history tells definite from indefinite.
+With acks=all it is idempotent. With acks=1 and acks=0 it sends each value once, so that no copy of it may appear.
 """
 
 import argparse
@@ -22,7 +23,7 @@ FLUSH_SECONDS = 120
 class Load:
     def __init__(self, args):
         self.args = args
-        self.history = History(args.history, args.name, "producer")
+        self.history = History(args.history, args.name, "producer", acks=args.acks)
         self.session = 0
         self.stopping = False
         self.fatal = False
@@ -35,8 +36,7 @@ class Load:
         return Producer({
             "bootstrap.servers": self.args.bootstrap,
             "client.id": self.args.name,
-            "enable.idempotence": True,
-            "acks": "all",
+            **self.promises(),
             "linger.ms": 5,
             "compression.type": self.args.compression,
             "message.timeout.ms": 0,
@@ -48,6 +48,11 @@ class Load:
             "error_cb": self.on_error,
         })
 
+    def promises(self):
+        if self.args.acks == "all":
+            return {"enable.idempotence": True, "acks": "all"}
+        return {"acks": self.args.acks, "message.send.max.retries": 0}
+
     def on_error(self, error):
         """Only fatal ones matter: the rest the library gets over by itself."""
         if error.fatal() and not self.fatal:
@@ -57,6 +62,9 @@ class Load:
     def on_delivery(self, name):
         def answered(error, message):
             partition = message.partition()
+            if error is None and self.args.acks == "0":
+                self.history.write("gone", p=partition, v=name)
+                return
             if error is None:
                 self.history.write("ack", p=partition, v=name, o=message.offset())
                 return
@@ -78,7 +86,7 @@ class Load:
         while not self.stopping and not self.fatal:
             due = time.monotonic() + 1 / self.args.rate
             number += self.send(producer, number)
-            producer.poll(max(0.0, due - time.monotonic()))
+            self.poll(producer, max(0.0, due - time.monotonic()))
             self.history.flush()
         if self.fatal:
             print(f"{self.args.name}: fatal error, a new session begins", file=sys.stderr, flush=True)
@@ -87,6 +95,13 @@ class Load:
         if left:
             print(f"{self.args.name}: {left} sends without an answer", file=sys.stderr, flush=True)
         return left
+
+    def poll(self, producer, seconds):
+        try:
+            producer.poll(seconds)
+        except KafkaException as error:
+            # Fatal ones come this way, too.
+            self.on_error(error.args[0])
 
     def send(self, producer, number):
         """Sends the value of this number; whether the library took it."""
@@ -107,7 +122,7 @@ class Load:
 
 def main():
     parser = argparse.ArgumentParser()
-    for name in ("name", "bootstrap", "topic", "history", "compression"):
+    for name in ("name", "bootstrap", "topic", "history", "compression", "acks"):
         parser.add_argument(f"--{name}", required=True)
     parser.add_argument("--partitions", type=int, required=True)
     parser.add_argument("--rate", type=float, required=True)

@@ -4,7 +4,7 @@
 //! Why it exists: "acknowledged is on disk" is a promise about crashes, and only crashes show whether it is kept.
 //! Owns: a Python environment in the target folder.   Never: the faults and checks themselves (compat/torture).
 //! In -> out: a built broker -> progress lines, a row per scenario in compat/TORTURE.md, an error unless all hold.
-//! Read next: compat/torture/torture/scenarios.py.
+//! Read next: compat/torture/torture/faults/.
 
 use crate::shell;
 use anyhow::Context;
