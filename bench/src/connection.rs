@@ -10,7 +10,7 @@ use std::net::TcpStream;
 use std::time::Duration;
 
 /// The largest answer accepted, in bytes.
-const ANSWER_BYTES_MAX: usize = 128 * 1024 * 1024;
+pub(crate) const ANSWER_BYTES_MAX: usize = 128 * 1024 * 1024;
 /// How long an answer may take before the run is given up.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(60);
 /// Where the correlation id stands in a frame: behind length, key and version.
@@ -33,6 +33,7 @@ impl Connection {
             TcpStream::connect(broker).with_context(|| format!("no broker at {broker}"))?;
         stream.set_nodelay(true)?;
         stream.set_read_timeout(Some(ANSWER_TIMEOUT))?;
+        stream.set_write_timeout(Some(ANSWER_TIMEOUT))?;
         Ok(Self {
             stream,
             answer: Vec::new(),

@@ -6,12 +6,12 @@ use std::time::Duration;
 
 /// Named numbers, in the order in which they were added.
 #[derive(Clone, Debug, Default)]
-pub struct Figures(Vec<(&'static str, f64)>);
+pub struct Figures(Vec<(String, f64)>);
 
 impl Figures {
     /// Adds a number.
-    pub fn put(&mut self, name: &'static str, value: f64) {
-        self.0.push((name, value));
+    pub fn put(&mut self, name: impl Into<String>, value: f64) {
+        self.0.push((name.into(), value));
     }
 
     /// Adds what was moved in `elapsed`: records and megabytes (10^6 bytes) a second, and both totals.
@@ -34,7 +34,7 @@ impl Figures {
 
     /// A number by its name.
     pub fn get(&self, name: &str) -> Option<f64> {
-        let found = self.0.iter().find(|(known, _)| *known == name);
+        let found = self.0.iter().find(|(known, _)| known == name);
         found.map(|(_, value)| *value)
     }
 }
@@ -56,4 +56,36 @@ pub fn times() -> Histogram<u64> {
 /// Records a time; what exceeds the bounds counts as the bound.
 pub fn record(times: &mut Histogram<u64>, time: Duration) {
     times.saturating_record(u64::try_from(time.as_micros()).unwrap_or(u64::MAX).max(1));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn percentiles_are_those_of_the_times_that_were_recorded() {
+        let mut all = times();
+        for ms in 1..=1000 {
+            record(&mut all, Duration::from_millis(ms));
+        }
+        let mut figures = Figures::default();
+        figures.put_times(&all);
+        for (name, ms) in [
+            ("p50_ms", 500.0),
+            ("p99_ms", 990.0),
+            ("p999_ms", 999.0),
+            ("max_ms", 1000.0),
+        ] {
+            let found = figures.get(name).unwrap();
+            assert!((found - ms).abs() <= ms / 1000.0, "{name} is {found}");
+        }
+    }
+
+    #[test]
+    fn what_takes_longer_than_the_bounds_counts_as_the_bound() {
+        let mut all = times();
+        record(&mut all, Duration::from_secs(1000));
+        record(&mut all, Duration::ZERO);
+        assert!(all.max() >= 60_000_000 && all.min() == 1);
+    }
 }

@@ -1,11 +1,14 @@
-//! Latency: single records at a given rate, and the time until each is acknowledged.
+//! Latency: records at a given rate, and the time until each is acknowledged.
 //!
-//! The rate is kept whatever the broker does (an open loop): a record that could not be sent in time, because the broker was slow, counts
-//! from when it should have been sent. A sender that merely woke up late, as threads do, counts from its waking.
+//! The rate is kept whatever the broker does: what could not be sent in time counts from when it should have been sent, and what could
+//! not be sent at all counts with the time it had waited when the run was over.
+//! Read next: `pace.rs`.
 
 use crate::connection::Connection;
 use crate::figures::{Figures, record, times};
+use crate::gaps::Gaps;
 use crate::load::{Load, Shape, acknowledged};
+use crate::pace::{Pace, Turn};
 use fanlog_protocol::records::Compression;
 use hdrhistogram::Histogram;
 use std::sync::mpsc;
@@ -24,6 +27,8 @@ pub struct Latency {
     pub record_bytes: usize,
     /// Records a second, over all connections.
     pub rate: u32,
+    /// How many records go together.
+    pub batch_records: u32,
     /// How many connections.
     pub connections: usize,
     /// How long.
@@ -32,7 +37,7 @@ pub struct Latency {
     pub warm_up: Duration,
 }
 
-/// A record that is under way: when it was due, and whether it counts.
+/// A batch that is under way: when its time begins, and whether it counts.
 type Sent = (Instant, bool);
 
 impl Latency {
@@ -41,14 +46,32 @@ impl Latency {
     /// # Errors
     /// A record was refused, or a connection broke.
     pub fn run(&self) -> anyhow::Result<Figures> {
+        let record_bytes = self.record_bytes.max(1);
         let shape = Shape {
-            record_bytes: self.record_bytes,
-            batch_bytes: 1,
+            record_bytes,
+            batch_bytes: record_bytes * self.batch_records.max(1) as usize,
             compression: Compression::None,
         };
         let load = Load::new(&self.topic, shape, -1)?;
+        let gaps = Gaps::new();
         let started = Instant::now();
-        let all = std::thread::scope(|scope| {
+        let (mut all, unsent) = self.all(&load, &gaps)?;
+        let mut figures = Figures::default();
+        figures.put_moved(
+            all.len() * load.records(),
+            all.len() * load.batch_bytes(),
+            started.elapsed().saturating_sub(self.warm_up),
+        );
+        figures.put("unsent", (unsent.len() * load.records()) as f64);
+        all.add(unsent)?;
+        figures.put_times(&all);
+        figures.put("stall_ms", gaps.longest_ms());
+        Ok(figures)
+    }
+
+    /// The times of what was acknowledged, and of what was never sent.
+    fn all(&self, load: &Load, gaps: &Gaps) -> anyhow::Result<(Histogram<u64>, Histogram<u64>)> {
+        std::thread::scope(|scope| {
             let mut threads = Vec::new();
             for number in 0..self.connections {
                 let connection = Connection::open(&self.broker)?;
@@ -56,24 +79,20 @@ impl Latency {
                 let receiving = connection.second()?;
                 let load = load.clone();
                 let sender = scope.spawn(move || self.send(number, connection, load, &under_way));
-                threads.push((sender, scope.spawn(move || receive(receiving, &awaited))));
+                threads.push((
+                    sender,
+                    scope.spawn(move || receive(receiving, &awaited, gaps)),
+                ));
             }
-            let mut all = times();
+            let (mut all, mut unsent) = (times(), times());
             for (sender, receiver) in threads {
-                sender.join().expect("a panic ends the program")?;
+                let left = sender.join().expect("a panic ends the program");
+                // Where both failed the receiver knows why: the sender only finds the connection closed.
                 all.add(receiver.join().expect("a panic ends the program")?)?;
+                unsent.add(left?)?;
             }
-            anyhow::Ok(all)
-        })?;
-        let mut figures = Figures::default();
-        let bytes = all.len() * load.batch_bytes();
-        figures.put_moved(
-            all.len(),
-            bytes,
-            started.elapsed().saturating_sub(self.warm_up),
-        );
-        figures.put_times(&all);
-        Ok(figures)
+            Ok((all, unsent))
+        })
     }
 
     fn send(
@@ -82,45 +101,46 @@ impl Latency {
         mut connection: Connection,
         mut load: Load,
         under_way: &mpsc::Sender<Sent>,
-    ) -> anyhow::Result<()> {
-        let connections = self.connections as u32;
-        let interval = Duration::from_secs(1) * connections / self.rate.max(1);
+    ) -> anyhow::Result<Histogram<u64>> {
         let started = Instant::now();
-        // Connections take turns instead of sending in step.
-        let mut due = started + interval * number as u32 / connections;
+        let batches_per_second = f64::from(self.rate) / f64::from(self.batch_records.max(1));
+        let senders = self.connections;
+        let mut pace = Pace::new(started, self.span, batches_per_second, number, senders);
         let mut sent = 0i32;
-        while due < started + self.span {
-            let now = Instant::now();
-            let from = if now < due {
-                std::thread::sleep(due - now);
-                Instant::now()
-            } else {
-                due
+        let mut unsent = times();
+        loop {
+            let (due, from) = match pace.turn() {
+                Turn::Send { due, from } => (due, from),
+                Turn::Over => break,
+                Turn::Late => {
+                    let missed = pace.missed(Instant::now());
+                    missed.for_each(|waited| record(&mut unsent, waited));
+                    break;
+                }
             };
-            let partition = (sent.unsigned_abs() * connections + number as u32)
+            let partition = (sent.unsigned_abs() * senders as u32 + number as u32)
                 % self.partitions.unsigned_abs();
-            if under_way
-                .send((from, due >= started + self.warm_up))
-                .is_err()
-            {
+            let counts = due >= started + self.warm_up;
+            if under_way.send((from, counts)).is_err() {
                 // The receiver has failed and says why.
-                return Ok(());
+                break;
             }
             connection.send(load.addressed(partition as i32, sent))?;
             sent += 1;
-            due += interval;
         }
-        Ok(())
+        Ok(unsent)
     }
 }
 
 fn receive(
     mut connection: Connection,
     awaited: &mpsc::Receiver<Sent>,
+    gaps: &Gaps,
 ) -> anyhow::Result<Histogram<u64>> {
     let mut times = times();
     for (correlation, (from, counts)) in awaited.iter().enumerate() {
         acknowledged(connection.receive()?, correlation as i32)?;
+        gaps.acknowledged();
         if counts {
             record(&mut times, from.elapsed());
         }

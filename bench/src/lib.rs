@@ -7,12 +7,18 @@
 //! Read next: `produce.rs`.
 
 pub mod connection;
+pub mod end_to_end;
 pub mod fetch;
 pub mod figures;
+mod gaps;
 pub mod latency;
 pub mod limits;
 pub mod load;
+mod pace;
 pub mod produce;
+mod reader;
+pub mod sink;
+mod stamp;
 mod threads;
 pub mod topic;
 

@@ -85,6 +85,12 @@ impl Load {
         &self.frame
     }
 
+    /// The batch alone, to be changed in place.
+    pub(crate) fn batch_mut(&mut self) -> &mut [u8] {
+        let at = self.frame.len() - self.batch_bytes;
+        &mut self.frame[at..]
+    }
+
     /// The bytes of the batch.
     pub fn batch_bytes(&self) -> u64 {
         self.batch_bytes as u64

@@ -2,10 +2,12 @@
 
 use anyhow::Context;
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use fanlog_bench::end_to_end::EndToEnd;
 use fanlog_bench::fetch::Fetch;
 use fanlog_bench::latency::Latency;
 use fanlog_bench::load::Shape;
 use fanlog_bench::produce::Produce;
+use fanlog_bench::sink::Sink;
 use fanlog_bench::{Figures, limits, topic};
 use fanlog_protocol::records::Compression;
 use std::path::PathBuf;
@@ -65,7 +67,7 @@ enum Command {
         #[arg(long, default_value_t = u64::MAX)]
         bytes_max: u64,
     },
-    /// Single records at a given rate; how long each takes to be acknowledged.
+    /// Records at a given rate; how long each takes to be acknowledged.
     Latency {
         #[command(flatten)]
         at: At,
@@ -75,6 +77,9 @@ enum Command {
         /// Records a second in all.
         #[arg(long, default_value_t = 5000)]
         rate: u32,
+        /// Records that go together in a batch.
+        #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
+        batch_records: u32,
         /// Connections.
         #[arg(long, default_value_t = 4)]
         connections: usize,
@@ -84,6 +89,37 @@ enum Command {
         /// How much of it at the beginning is not counted.
         #[arg(long, default_value_t = 1.0)]
         warm_up: f64,
+    },
+    /// Single records at a given rate; how long each takes until a consumer has it. The topic must be new.
+    EndToEnd {
+        #[command(flatten)]
+        at: At,
+        /// Bytes of a record's value; 16 at least.
+        #[arg(long, default_value_t = 100)]
+        record_bytes: usize,
+        /// Records a second.
+        #[arg(long, default_value_t = 5000)]
+        rate: u32,
+        /// How long.
+        #[arg(long, default_value_t = 5.0)]
+        seconds: f64,
+        /// How much of it at the beginning is not counted.
+        #[arg(long, default_value_t = 1.0)]
+        warm_up: f64,
+    },
+    /// A broker that stores nothing, for what a client reaches at most; it prints its address, and serves until it is ended.
+    Sink {
+        /// Where it listens.
+        #[arg(long, default_value = "127.0.0.1:0")]
+        listen: String,
+        /// How many partitions every topic has.
+        #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(i32).range(1..))]
+        partitions: i32,
+    },
+    /// Waits until every partition of a topic answers.
+    Ready {
+        #[command(flatten)]
+        at: At,
     },
     /// Reads a topic from its beginning, again and again.
     Fetch {
@@ -186,6 +222,32 @@ fn run(command: Command) -> anyhow::Result<Figures> {
             topic::create(&at.bootstrap, &at.topic, at.partitions, &config)?;
             Ok(Figures::default())
         }
+        Command::Ready { at } => {
+            topic::wait_until_led(&at.bootstrap, &at.topic, at.partitions)?;
+            Ok(Figures::default())
+        }
+        Command::Sink { listen, partitions } => {
+            let sink = Sink::bind(&listen, partitions)?;
+            println!("{}", sink.address()?);
+            sink.serve()?;
+            Ok(Figures::default())
+        }
+        Command::EndToEnd {
+            at,
+            record_bytes,
+            rate,
+            seconds,
+            warm_up,
+        } => EndToEnd {
+            broker: at.bootstrap,
+            topic: at.topic,
+            partitions: at.partitions,
+            record_bytes,
+            rate,
+            span: span(seconds)?,
+            warm_up: span(warm_up)?,
+        }
+        .run(),
         Command::Delete { at } => {
             topic::delete(&at.bootstrap, &at.topic)?;
             Ok(Figures::default())
@@ -214,6 +276,7 @@ fn run(command: Command) -> anyhow::Result<Figures> {
             at,
             record_bytes,
             rate,
+            batch_records,
             connections,
             seconds,
             warm_up,
@@ -223,6 +286,7 @@ fn run(command: Command) -> anyhow::Result<Figures> {
             partitions: at.partitions,
             record_bytes,
             rate,
+            batch_records,
             connections,
             span: span(seconds)?,
             warm_up: span(warm_up)?,

@@ -2,6 +2,7 @@
 
 use crate::connection::Connection;
 use crate::figures::{Figures, record, times};
+use crate::gaps::Gaps;
 use crate::load::{Load, Shape, acknowledged};
 use crate::threads;
 use hdrhistogram::Histogram;
@@ -44,9 +45,10 @@ impl Produce {
     pub fn run(&self) -> anyhow::Result<Figures> {
         let load = Load::new(&self.topic, self.shape, self.acks)?;
         let share = self.bytes_max / self.connections.max(1) as u64 / load.batch_bytes();
+        let gaps = Gaps::new();
         let started = Instant::now();
         let done = threads::run(self.connections, |number| {
-            self.one(number, load.clone(), share.max(1))
+            self.one(number, load.clone(), share.max(1), &gaps)
         })?;
         let elapsed = started.elapsed();
         let mut all = times();
@@ -60,10 +62,17 @@ impl Produce {
         figures.put_moved(records, bytes, elapsed);
         figures.put("batches", batches as f64);
         figures.put_times(&all);
+        figures.put("stall_ms", gaps.longest_ms());
         Ok(figures)
     }
 
-    fn one(&self, number: usize, mut load: Load, batches_max: u64) -> anyhow::Result<Done> {
+    fn one(
+        &self,
+        number: usize,
+        mut load: Load,
+        batches_max: u64,
+        gaps: &Gaps,
+    ) -> anyhow::Result<Done> {
         let mut connection = Connection::open(&self.broker)?;
         let mut sent_at = VecDeque::with_capacity(self.in_flight);
         let mut times = times();
@@ -83,6 +92,7 @@ impl Produce {
                 return Ok(Done { batches, times });
             };
             acknowledged(connection.receive()?, batches as i32)?;
+            gaps.acknowledged();
             record(&mut times, at.elapsed());
             batches += 1;
         }

@@ -16,6 +16,8 @@ const LIST_OFFSETS_VERSION: i16 = 5;
 const LATEST: i64 = -1;
 /// How long a new topic may take until all its partitions have a leader.
 const LEADER_TIMEOUT: Duration = Duration::from_secs(60);
+/// How often a topic is looked at until then.
+const LOOK_INTERVAL: Duration = Duration::from_millis(5);
 /// How long a deletion may take until it is decided.
 const TIMEOUT_MS: i32 = 30_000;
 
@@ -50,12 +52,21 @@ pub fn create(
         let said = topic.error_message.as_deref().unwrap_or_default();
         ensure!(error == 0, "topic {name} was refused: error {error} {said}");
     }
+    wait_until_led(broker, name, partitions)
+}
+
+/// Waits until every partition of a topic answers.
+///
+/// # Errors
+/// That takes too long, or nobody listens there.
+pub fn wait_until_led(broker: &str, name: &str, partitions: i32) -> anyhow::Result<()> {
+    let mut connection = Connection::open(broker)?;
     let deadline = Instant::now() + LEADER_TIMEOUT;
     while !is_led(&mut connection, name, partitions)? {
         if Instant::now() > deadline {
             bail!("topic {name} has partitions without a leader after {LEADER_TIMEOUT:?}");
         }
-        std::thread::sleep(Duration::from_millis(20));
+        std::thread::sleep(LOOK_INTERVAL);
     }
     Ok(())
 }
