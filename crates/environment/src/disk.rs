@@ -9,6 +9,7 @@
 use std::ffi::OsString;
 use std::fmt;
 use std::io::{self, IoSlice};
+use std::os::fd::BorrowedFd;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -98,6 +99,37 @@ pub trait DiskFile: fmt::Debug + Send + Sync {
             }
         }
         Ok(())
+    }
+
+    /// Fills `buf` from `at` on if that does not wait for the disk; says whether it did.
+    ///
+    /// # Errors
+    /// `UnexpectedEof` where the file ends before.
+    fn read_now(&self, buf: &mut [u8], at: u64) -> io::Result<bool> {
+        self.read_exact_at(buf, at).map(|()| true)
+    }
+
+    /// Whether `length` bytes from `at` on are in memory, so that reading or sending them does not wait for the disk. Found out by
+    /// probing here and there: a page may be missing all the same, and may go at any moment.
+    fn is_in_memory(&self, _at: u64, _length: usize) -> bool {
+        true
+    }
+
+    /// Asks for bytes to be brought into memory soon; does not wait for them.
+    fn read_ahead(&self, _at: u64, _length: usize) {}
+
+    /// Whether `send` works.
+    fn is_sendable(&self) -> bool {
+        false
+    }
+
+    /// Sends up to `length` bytes from `at` on to a socket, without copying them through this process; answers how many. 0 says that
+    /// the file ends at `at`.
+    ///
+    /// # Errors
+    /// `WouldBlock` where the socket takes nothing now; `Unsupported` unless `is_sendable`.
+    fn send(&self, _socket: BorrowedFd<'_>, _at: u64, _length: usize) -> io::Result<usize> {
+        Err(io::ErrorKind::Unsupported.into())
     }
 
     /// Writes all of `buf` from `at` on; a gap before it reads as zeros. On an error some of it may be written.

@@ -16,13 +16,14 @@ mod leader_epochs;
 #[cfg(feature = "planted-faults")]
 pub mod planted;
 mod producer_state;
+mod read_plan;
 mod segment;
 mod sparse_index;
 
 pub use config::LogConfig;
 pub use error::{AppendError, ChangeError, LogFailed, OpenLogError, ReadError};
-pub use log::{CheckedBatches, Log, Removal, SyncTicket, TimeSearch};
+pub use log::{CheckedBatches, Log, ReadSearch, Removal, SyncTicket, TimeSearch};
+pub use read_plan::{FileSlice, ReadPlan};
 pub use types::{
-    ActiveProducer, AppendOrigin, Appended, FileSlice, ReadLimit, ReadPlan, RecoveryMode, Retained,
-    TimestampOffset,
+    ActiveProducer, AppendOrigin, Appended, ReadLimit, RecoveryMode, Retained, TimestampOffset,
 };

@@ -1,11 +1,6 @@
 //! What goes into and comes out of a log's operations.
 
-use bytes::Bytes;
-use fanlog_environment::DiskFile;
 use fanlog_model::{LeaderEpoch, Offset, ProducerEpoch, ProducerId, TimestampMs};
-use fanlog_protocol::records::BatchView;
-use std::io;
-use std::sync::Arc;
 
 /// How a log is opened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -51,67 +46,6 @@ pub struct ReadLimit {
     pub min_one_batch: bool,
     /// Nothing at or above this offset is read: the high watermark for consumers.
     pub below: Offset,
-}
-
-/// A run of bytes in a segment.
-#[derive(Clone, Debug)]
-pub struct FileSlice {
-    /// The segment's file, open: it can be read even where retention removes its name meanwhile.
-    pub file: Arc<dyn DiskFile>,
-    /// Where the run begins.
-    pub position: u64,
-    /// How long it is.
-    pub length: usize,
-    /// Where the first batch begins, and whether the others follow without holes.
-    pub(crate) first_offset: Offset,
-    pub(crate) is_dense: bool,
-}
-
-/// What a read found: where whole batches lie. Reading the bytes needs no lock on the log.
-#[derive(Clone, Debug)]
-pub struct ReadPlan {
-    /// The batches, in order; nothing at the end of the log.
-    pub slices: Vec<FileSlice>,
-    /// The offset after the last batch; the wanted offset where there is none.
-    pub next_offset: Offset,
-    /// Where the log starts.
-    pub log_start_offset: Offset,
-}
-
-impl ReadPlan {
-    /// How many bytes will be read.
-    pub fn bytes(&self) -> usize {
-        self.slices.iter().map(|slice| slice.length).sum()
-    }
-
-    /// Reads the batches and checks that each is as it was written.
-    ///
-    /// # Errors
-    /// The disk refuses; `InvalidData` where a batch is damaged, so that no consumer is handed it; `UnexpectedEof` where the log was
-    /// truncated meanwhile.
-    pub fn read(&self) -> io::Result<Vec<Bytes>> {
-        self.slices.iter().map(read_slice).collect()
-    }
-}
-
-fn read_slice(slice: &FileSlice) -> io::Result<Bytes> {
-    let mut bytes = vec![0; slice.length];
-    slice.file.read_exact_at(&mut bytes, slice.position)?;
-    let mut expected = slice.first_offset;
-    for batch in BatchView::parse_all(&bytes) {
-        let damaged = |error| io::Error::new(io::ErrorKind::InvalidData, error);
-        let batch = batch.map_err(damaged)?;
-        batch.check_crc().map_err(damaged)?;
-        // The offset lies outside the checksum.
-        let base_offset = batch.base_offset();
-        if base_offset < expected || (slice.is_dense && base_offset > expected) {
-            let message =
-                format!("a record batch has offset {base_offset} where {expected} is due");
-            return Err(io::Error::new(io::ErrorKind::InvalidData, message));
-        }
-        expected = batch.next_offset();
-    }
-    Ok(bytes.into())
 }
 
 /// A record found by time.

@@ -1,16 +1,20 @@
 //! One open file of the machine's disk.
 
 use crate::DiskFile;
-use rustix::fs::FallocateFlags;
-use rustix::io::Errno;
+use rustix::fs::{Advice, FallocateFlags};
+use rustix::io::{Errno, ReadWriteFlags};
 use std::fs::File;
-use std::io::{self, IoSlice};
+use std::io::{self, IoSlice, IoSliceMut};
+use std::num::NonZeroU64;
+use std::os::fd::BorrowedFd;
 use std::os::unix::fs::FileExt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// The most buffers that one pwritev takes on Linux.
 const VECTORED_BUFFERS_MAX: usize = 1024;
+/// How far apart the probes are that tell whether bytes are in memory: the kernel reads ahead, and lets go, in runs of pages.
+const PROBE_EVERY_BYTES: usize = 64 * 1024;
 
 #[derive(Debug)]
 pub(super) struct RealFile {
@@ -60,6 +64,12 @@ impl RealFile {
             _place: place,
         }
     }
+
+    /// Reads what is in memory; `AGAIN` where the first byte is not.
+    fn read_without_waiting(&self, buf: &mut [u8], at: u64) -> Result<usize, Errno> {
+        let mut bufs = [IoSliceMut::new(buf)];
+        rustix::io::preadv2(&self.file, &mut bufs, at, ReadWriteFlags::NOWAIT)
+    }
 }
 
 impl DiskFile for RealFile {
@@ -69,6 +79,52 @@ impl DiskFile for RealFile {
 
     fn read_at(&self, buf: &mut [u8], at: u64) -> io::Result<usize> {
         self.file.read_at(buf, at)
+    }
+
+    fn read_now(&self, buf: &mut [u8], at: u64) -> io::Result<bool> {
+        match self.read_without_waiting(buf, at) {
+            Ok(0) if !buf.is_empty() => Err(io::ErrorKind::UnexpectedEof.into()),
+            // Less than wanted is where the pages in memory end, or the file: whoever may wait finds out.
+            Ok(count) => Ok(count == buf.len()),
+            Err(Errno::AGAIN | Errno::INTR) => Ok(false),
+            // A file system that cannot tell.
+            Err(Errno::OPNOTSUPP) => self.read_exact_at(buf, at).map(|()| true),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    fn is_in_memory(&self, at: u64, length: usize) -> bool {
+        let Some(last) = length.checked_sub(1) else {
+            return true;
+        };
+        let probes = (0..last).step_by(PROBE_EVERY_BYTES).chain([last]);
+        let mut byte = [0];
+        let is_missing = |ahead| {
+            let probed = self.read_without_waiting(&mut byte, at + ahead as u64);
+            matches!(probed, Err(Errno::AGAIN))
+        };
+        !probes.into_iter().any(is_missing)
+    }
+
+    fn read_ahead(&self, at: u64, length: usize) {
+        if let Some(length) = NonZeroU64::new(length as u64) {
+            // Advice only: without it the read takes longer.
+            let _ = rustix::fs::fadvise(&self.file, at, Some(length), Advice::WillNeed);
+        }
+    }
+
+    fn is_sendable(&self) -> bool {
+        true
+    }
+
+    fn send(&self, socket: BorrowedFd<'_>, at: u64, length: usize) -> io::Result<usize> {
+        let mut at = at;
+        loop {
+            match rustix::fs::sendfile(socket, &self.file, Some(&mut at), length) {
+                Err(Errno::INTR) => {}
+                sent => return Ok(sent?),
+            }
+        }
     }
 
     fn write_all_at(&self, buf: &[u8], at: u64) -> io::Result<()> {

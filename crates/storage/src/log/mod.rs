@@ -23,6 +23,7 @@ mod tests;
 
 pub use checked_batches::CheckedBatches;
 pub use lookup::TimeSearch;
+pub use read::ReadSearch;
 pub use retention::Removal;
 pub use sync::SyncTicket;
 

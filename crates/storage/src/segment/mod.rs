@@ -6,11 +6,15 @@
 //! Invariants: an index only says where a walk may begin. What it says is checked against the batch found there, and an index that
 //! does not agree is built anew: a damaged index costs time and never an answer.   Read next: `search.rs`.
 
+mod checked_ranges;
 mod indexes;
 mod open;
+mod recent_batches;
 mod search;
 
+pub(crate) use checked_ranges::CheckedRanges;
 pub(crate) use indexes::{Indexes, MaxTimestamp};
+pub(crate) use recent_batches::{RecentBatches, Run};
 
 use crate::config::Layout;
 use crate::formats::file_names::{self, LOG};
@@ -59,6 +63,12 @@ pub(crate) struct Segment {
     log: Mutex<Option<Arc<dyn DiskFile>>>,
     /// Shared with the snapshots of a sealed segment, so that what they open serves the next.
     indexes: Arc<Mutex<Option<Indexes>>>,
+    /// Which of its bytes need not be checked before they are sent.
+    checked: Arc<CheckedRanges>,
+    /// Whether a batch was appended since it was opened.
+    is_written: bool,
+    /// Where the batches lie that were appended last.
+    recent: RecentBatches,
     /// Its files may go, or grow, at any moment: nothing is written to them.
     is_snapshot: bool,
     layout: Layout,
@@ -102,6 +112,9 @@ impl Segment {
             first_timestamp: None,
             log: Mutex::new(None),
             indexes: Arc::default(),
+            checked: Arc::default(),
+            is_written: false,
+            recent: RecentBatches::new(base_offset),
             is_snapshot: false,
             layout,
         }
@@ -121,6 +134,9 @@ impl Segment {
             first_timestamp: self.first_timestamp,
             log: Mutex::new(self.log.lock().clone()),
             indexes,
+            checked: self.checked.clone(),
+            is_written: self.is_written,
+            recent: RecentBatches::new(self.base_offset),
             is_snapshot: true,
             layout: self.layout,
         }
@@ -177,6 +193,24 @@ impl Segment {
             self.first_timestamp = Some(header.max_timestamp);
         }
         self.size += header.bytes;
+        if !self.is_written {
+            self.is_written = true;
+            // What is appended is checked before.
+            self.checked.add(position, u64::MAX);
+        }
+        let run = (position, self.size);
+        self.recent
+            .note(header.base_offset, header.next_offset(), run);
+    }
+
+    /// The batches from `from` on, where they were appended lately: see [`RecentBatches::find`].
+    pub(crate) fn find_recent(&self, from: Offset, bytes_max: u64, below: Offset) -> Option<Run> {
+        self.recent.find(from, bytes_max, below)
+    }
+
+    /// Which of its bytes need not be checked before they are sent.
+    pub(crate) fn checked_ranges(&self) -> &Arc<CheckedRanges> {
+        &self.checked
     }
 
     /// Notes a batch that was found where `size` counts it already.

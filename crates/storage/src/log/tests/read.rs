@@ -1,5 +1,6 @@
 use super::*;
 use crate::error::ReadError;
+use crate::read_plan::ReadPlan;
 
 /// A log of batches of three records, in several segments.
 fn filled(fixture: &Fixture, batches: i64) -> Log {
@@ -110,4 +111,108 @@ fn a_plan_is_readable_after_its_segment_was_deleted() {
     log.delete_records_before(Offset(300)).unwrap();
     assert_eq!(log.segment_count(), 1);
     assert!(!plan.read().unwrap().concat().is_empty());
+}
+
+/// What a plan reads, as numbers.
+fn outline(plan: &ReadPlan) -> (Offset, Vec<(u64, usize, Offset)>) {
+    let slices = plan.slices.iter();
+    let slices = slices.map(|s| (s.position, s.length, s.first_offset));
+    (plan.next_offset, slices.collect())
+}
+
+#[test]
+fn what_memory_says_and_what_a_search_finds_are_the_same() {
+    let fixture = Fixture::new();
+    let mut log = filled(&fixture, 40);
+    let mut are_recent = 0;
+    for round in 0..3 {
+        let end = log.log_end_offset();
+        for from in 0..end.get() {
+            for max_bytes in [0, 200, 1000, 100_000] {
+                for below in [from, from + 1, from + 4, end.get() - 1, end.get()] {
+                    for min_one_batch in [false, true] {
+                        let limit = ReadLimit {
+                            max_bytes,
+                            min_one_batch,
+                            below: Offset(below.min(end.get())),
+                        };
+                        let searched = log.read_search(Offset(from), limit).unwrap();
+                        let searched = searched.run().unwrap().unwrap();
+                        let read = log.read(Offset(from), limit).unwrap();
+                        assert_eq!(outline(&read), outline(&searched));
+                        if let Some(recent) = log.read_recent(Offset(from), limit).unwrap() {
+                            assert_eq!(outline(&recent), outline(&searched));
+                            are_recent += recent.slices.len();
+                        }
+                    }
+                }
+            }
+        }
+        assert_eq!(
+            are_recent == 0,
+            round == 1,
+            "a log that was opened knows none"
+        );
+        are_recent = 0;
+        if round == 0 {
+            log.close().unwrap();
+            log = fixture.open_clean(&small(), 0);
+        } else {
+            send(&mut log, batch(&[(1, "more"), (2, "yet")])).unwrap();
+        }
+    }
+}
+
+#[test]
+fn what_was_appended_is_sent_as_it_is_and_what_was_found_is_checked_first() {
+    let fixture = Fixture::new();
+    let mut log = filled(&fixture, 10);
+    let all = |log: &Log| {
+        let limit = ReadLimit {
+            max_bytes: 1 << 20,
+            min_one_batch: true,
+            below: log.log_end_offset(),
+        };
+        let from = log.active().base_offset;
+        log.read(from, limit).unwrap().slices.remove(0)
+    };
+    assert!(all(&log).is_ready());
+    log.close().unwrap();
+    log = fixture.open_clean(&small(), 0);
+    assert!(!all(&log).is_ready());
+    send(&mut log, batch(&[(1, "more")])).unwrap();
+    assert!(!all(&log).is_ready());
+    all(&log).load().unwrap();
+    assert!(all(&log).is_ready());
+}
+
+#[test]
+fn a_damaged_batch_is_found_before_it_is_sent() {
+    let fixture = Fixture::new();
+    let mut log = fixture.create(&LogConfig::default());
+    let large = "x".repeat(400_000);
+    for n in 0..3 {
+        send(&mut log, batch(&[(n, &large)])).unwrap();
+    }
+    let limit = ReadLimit {
+        max_bytes: 1 << 30,
+        min_one_batch: true,
+        below: log.log_end_offset(),
+    };
+    let slice = log.read(Offset(0), limit).unwrap().slices.remove(0);
+    assert_eq!(slice.length as u64, log.size_bytes());
+    slice.load().unwrap();
+    let length = slice.length as u64;
+    for at in [0, 7, 16, 20, 30, 300_000, 450_000, length - 1] {
+        let mut byte = [0];
+        slice.file.read_exact_at(&mut byte, at).unwrap();
+        slice.file.write_all_at(&[byte[0] ^ 4], at).unwrap();
+        let error = slice.load().unwrap_err();
+        assert_eq!(error.kind(), std::io::ErrorKind::InvalidData, "{at}");
+        slice.file.write_all_at(&byte, at).unwrap();
+    }
+    slice.load().unwrap();
+    slice.file.set_len(length - 1).unwrap();
+    let error = slice.load().unwrap_err();
+    assert_eq!(error.kind(), std::io::ErrorKind::UnexpectedEof);
 }
