@@ -7,7 +7,8 @@
 
 use crate::catalog_runtime::CatalogRuntime;
 use crate::config::BrokerConfig;
-use crate::fetch::{Fetch, FetchBudget, FetchResult};
+use crate::fetch::{Fetch, FetchResult};
+use crate::fetch_budget::FetchBudget;
 use crate::fetch_types::FetchRequestPlan;
 use crate::groups::{Groups, group_settings};
 use crate::identity::Identity;

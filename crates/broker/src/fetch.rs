@@ -2,130 +2,32 @@
 //!
 //! Why it exists: consumers ask for "at least this much, or what there is after that long" over many partitions at
 //! once; the wait is on the partitions, with one timer per fetch, and a fetch that waits holds no bytes.
-//! Owns: the budget of bytes that all fetches together may hold.   Never: sessions (KIP-227), which are the protocol's.
-//! In -> out: a plan -> one outcome per partition, in the plan's order.
+//! Never: sessions (KIP-227), which are the protocol's; waiting for the disk on a thread that serves connections.
+//! In -> out: a plan -> one outcome per partition, in the plan's order: records in memory, or slices of files that are
+//! checked and in the page cache, to be sent from there.
 //! Invariants: LOG-2 (nothing above the high watermark), OPS-1.   Read next: `waiters.rs`.
 
 use crate::blocking::Blocking;
+use crate::fetch_budget::{FetchBudget, FetchMemory, SMALL_BYTES_MAX};
 use crate::fetch_types::{FetchError, FetchPartition, FetchRequestPlan, FetchedRecords};
 use crate::lookup::{LookupError, PartitionUnavailable, TopicRef};
-use crate::partition::{Partition, Readable};
+use crate::partition::{Partition, Readable, Wanted};
 use crate::topics_view::TopicsView;
 use crate::waiters::FetchWaiter;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-/// The unit in which the budget is counted, so that it fits the semaphore's numbers.
-const BUDGET_UNIT: usize = 1024;
-/// A fetch of no more than this is small.
-const SMALL_BYTES_MAX: usize = 1024 * 1024;
-
-/// How much is read on the thread that serves the connection: a fraction of a millisecond's work.
+/// How much is copied on the thread that serves the connection: a fraction of a millisecond's work.
 const INLINE_BYTES_MAX: usize = 1024 * 1024;
+/// How much one fetch gives of what was not appended lately: as much as is brought into memory and checked before the answer begins.
+const OLD_BYTES_MAX: usize = 8 * 1024 * 1024;
 
 /// What a fetch gives: one outcome per partition asked for, in that order.
 #[derive(Debug)]
 pub struct FetchResult {
     /// The outcomes.
     pub partitions: Vec<Result<FetchedRecords, FetchError>>,
-    /// The bytes count against the broker's budget until this is dropped: keep it until they are sent.
+    /// The bytes in memory count against the broker's budget until this is dropped: keep it until they are sent.
     pub memory: FetchMemory,
-}
-
-/// A share of the memory that fetches may hold; given back when dropped.
-#[derive(Debug)]
-pub struct FetchMemory {
-    lane: Option<(OwnedSemaphorePermit, Arc<Lane>)>,
-}
-
-impl FetchMemory {
-    /// Whether other fetches wait for memory of this kind.
-    pub fn is_wanted(&self) -> bool {
-        let wanted = |lane: &Lane| lane.waiting.load(Ordering::Relaxed) > 0;
-        self.lane.as_ref().is_some_and(|(_, lane)| wanted(lane))
-    }
-}
-
-/// The bytes that all fetches together may hold: a quarter is for small ones, so that they never wait for large ones.
-#[derive(Clone, Debug)]
-pub(crate) struct FetchBudget {
-    small: Arc<Lane>,
-    large: Arc<Lane>,
-}
-
-#[derive(Debug)]
-struct Lane {
-    units: Arc<Semaphore>,
-    units_max: usize,
-    waiting: AtomicUsize,
-}
-
-/// Counts one who waits, however the wait ends.
-struct Waiting<'a>(&'a AtomicUsize);
-
-impl Drop for Waiting<'_> {
-    fn drop(&mut self) {
-        self.0.fetch_sub(1, Ordering::Relaxed);
-    }
-}
-
-impl Lane {
-    fn new(bytes: usize) -> Arc<Self> {
-        let units_max = bytes.div_ceil(BUDGET_UNIT).clamp(1, u32::MAX as usize);
-        Arc::new(Self {
-            units: Arc::new(Semaphore::new(units_max)),
-            units_max,
-            waiting: AtomicUsize::new(0),
-        })
-    }
-
-    fn units_for(&self, bytes: usize) -> u32 {
-        bytes.div_ceil(BUDGET_UNIT).min(self.units_max) as u32
-    }
-}
-
-impl FetchBudget {
-    pub(crate) fn new(bytes: usize) -> Self {
-        let quarter = bytes / 4;
-        Self {
-            small: Lane::new(quarter),
-            large: Lane::new(bytes - quarter),
-        }
-    }
-
-    /// Room for a large fetch, if there is any now.
-    fn try_reserve_large(&self, bytes: usize) -> Option<FetchMemory> {
-        let lane = &self.large;
-        let units = Arc::clone(&lane.units).try_acquire_many_owned(lane.units_for(bytes));
-        units.ok().map(|permit| FetchMemory {
-            lane: Some((permit, Arc::clone(lane))),
-        })
-    }
-
-    /// Waits for room. A single batch larger than the whole budget gets all of it, so that it can be read at all.
-    async fn reserve(&self, bytes: usize) -> FetchMemory {
-        if bytes == 0 {
-            return FetchMemory { lane: None };
-        }
-        let lane = match bytes {
-            ..=SMALL_BYTES_MAX => &self.small,
-            _ => &self.large,
-        };
-        lane.waiting.fetch_add(1, Ordering::Relaxed);
-        let _waiting = Waiting(&lane.waiting);
-        let permit = Arc::clone(&lane.units)
-            .acquire_many_owned(lane.units_for(bytes))
-            .await
-            .expect("the budget's semaphore is never closed");
-        FetchMemory {
-            lane: Some((permit, Arc::clone(lane))),
-        }
-    }
-
-    fn bytes_max(&self) -> usize {
-        self.large.units_max * BUDGET_UNIT
-    }
 }
 
 /// One fetch under way: the partitions it names, looked up once.
@@ -151,6 +53,23 @@ impl Drop for Watches<'_> {
         }
     }
 }
+
+/// Whether the thread may wait for the disk.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Thread {
+    /// It serves connections.
+    MustNotWait,
+    MayWait,
+}
+
+/// What there is to read of each partition.
+struct Looked {
+    partitions: Vec<Result<Readable, FetchError>>,
+    /// How many bytes have to be copied into memory.
+    copied: usize,
+}
+
+type Outcomes = Vec<Result<FetchedRecords, FetchError>>;
 
 impl Fetch {
     pub(crate) fn new(
@@ -190,7 +109,7 @@ impl Fetch {
         let _watches = self.watch(&waiter);
         loop {
             for position in changed {
-                match self.bytes_at(position) {
+                match self.bytes_at(position).await {
                     Some(bytes) => available[position] = bytes,
                     None => return,
                 }
@@ -222,99 +141,229 @@ impl Fetch {
 
     /// How many bytes could be read from a partition; none if it has an error, or another history than the client, either
     /// of which is answered at once.
-    fn bytes_at(&self, position: usize) -> Option<usize> {
+    async fn bytes_at(&self, position: usize) -> Option<usize> {
         let wanted = &self.plan.partitions[position];
         let partition = self.targets[position].as_ref().ok()?;
-        let readable = self.look(partition, wanted, wanted.bytes_max, true).ok()?;
+        let limits = Wanted {
+            from: wanted.offset,
+            bytes_max: wanted.bytes_max,
+            whole_batch: true,
+            isolation: self.plan.isolation,
+        };
+        let readable = match look(partition, wanted, limits, Thread::MustNotWait).ok()? {
+            Some(readable) => readable,
+            // How much it is does not matter where anything is enough.
+            None if self.plan.bytes_min <= 1 => return Some(1),
+            None => {
+                let (partition, wanted) = (partition.clone(), wanted.clone());
+                let looked = self
+                    .blocking
+                    .run(move || look(&partition, &wanted, limits, Thread::MayWait));
+                looked.await.ok()?.ok()??
+            }
+        };
         (!readable.is_diverging()).then(|| readable.bytes())
     }
 
-    fn look(
-        &self,
-        partition: &Arc<Partition>,
-        wanted: &FetchPartition,
-        bytes_max: usize,
-        whole_batch: bool,
-    ) -> Result<Readable, FetchError> {
-        partition.check_leader_epoch(wanted.leader_epoch)?;
-        if let Some(epoch) = wanted.last_fetched_epoch {
-            let diverging = partition
-                .diverging(wanted.offset, epoch)
-                .map_err(|error| gone_is_unknown(error, &wanted.topic))?;
-            if let Some(diverging) = diverging {
-                return Ok(diverging);
-            }
-        }
-        partition
-            .readable(wanted.offset, bytes_max, whole_batch, self.plan.isolation)
-            .map_err(|error| gone_is_unknown(error, &wanted.topic))
-    }
-
-    /// Reads what there is, in the plan's order, within its limits.
+    /// Reads what there is, within the plan's limits.
     async fn read(mut self) -> FetchResult {
-        let (mut looked, mut bytes) = self.look_at_all();
-        let mut memory = None;
-        if bytes > SMALL_BYTES_MAX {
-            memory = self.budget.try_reserve_large(bytes);
-            if memory.is_none() {
-                // Little now is better than much when others have let go of theirs.
-                self.plan.bytes_max = SMALL_BYTES_MAX;
-                (looked, bytes) = self.look_at_all();
-            }
-        }
-        let memory = match memory {
-            Some(memory) => memory,
-            None => self.budget.reserve(bytes).await,
+        let Some(looked) = self.look_at_all(Thread::MustNotWait) else {
+            self.plan.bytes_max = self.plan.bytes_max.min(OLD_BYTES_MAX);
+            return self.read_old().await;
         };
-        let is_at_tail = looked.iter().flatten().all(Readable::is_at_tail);
-        if is_at_tail && bytes <= INLINE_BYTES_MAX {
-            let partitions = self.read_all(looked);
+        let (looked, memory) = match self.reserve(looked.copied).await {
+            Some(memory) => (Some(looked), memory),
+            None => {
+                let looked = self.look_at_all(Thread::MustNotWait);
+                let copied = looked.as_ref().map_or(0, |looked| looked.copied);
+                (looked, self.budget.reserve(copied).await)
+            }
+        };
+        // What is looked for a second time may not be the latest any more.
+        let Some(looked) = looked else {
+            drop(memory);
+            return self.read_old().await;
+        };
+        if looked.copied <= INLINE_BYTES_MAX
+            && let Some(partitions) = self.hand_out(&looked, Thread::MustNotWait)
+        {
             return FetchResult { partitions, memory };
         }
-        // What was written long ago, or before a restart, may have to come from the disk, and much takes its time even from
-        // memory: that must not hold up other connections.
-        let read = self.blocking.run(move || self.read_all(looked));
-        match read.await {
-            Ok(partitions) => FetchResult { partitions, memory },
+        let partitions = self
+            .on_thread(move |fetch| fetch.hand_out_waiting(&looked))
+            .await
+            .1;
+        FetchResult { partitions, memory }
+    }
+
+    /// Room for what has to be copied. Where there is none for much, the plan is cut: little now is better than much when
+    /// others have let go of theirs.
+    async fn reserve(&mut self, copied: usize) -> Option<FetchMemory> {
+        if copied <= SMALL_BYTES_MAX {
+            return Some(self.budget.reserve(copied).await);
+        }
+        let memory = self.budget.try_reserve_large(copied);
+        if memory.is_none() {
+            self.plan.bytes_max = SMALL_BYTES_MAX;
+        }
+        memory
+    }
+
+    /// As `read`, of what was not appended lately: it may have to come from the disk.
+    async fn read_old(self) -> FetchResult {
+        let (mut fetch, (looked, done)) = self.on_thread(Self::look_and_hand_out).await;
+        if let Some(partitions) = done {
+            let memory = fetch.budget.reserve(0).await;
+            return FetchResult { partitions, memory };
+        }
+        let (fetch, looked, memory) = match fetch.reserve(looked.copied).await {
+            Some(memory) => (fetch, looked, memory),
+            None => {
+                let looked = fetch.on_thread(Self::look_waiting).await;
+                let memory = looked.0.budget.reserve(looked.1.copied).await;
+                (looked.0, looked.1, memory)
+            }
+        };
+        let handed_out = fetch.on_thread(move |fetch| fetch.hand_out_waiting(&looked));
+        let partitions = handed_out.await.1;
+        FetchResult { partitions, memory }
+    }
+
+    /// Does what may wait for the disk elsewhere.
+    async fn on_thread<R: Send + 'static>(
+        self,
+        work: impl FnOnce(&Self) -> R + Send + 'static,
+    ) -> (Self, R) {
+        let done = self.blocking.run(move || {
+            let result = work(&self);
+            (self, result)
+        });
+        match done.await {
+            Ok(done) => done,
             Err(panicked) => std::panic::resume_unwind(panicked.into_panic()),
         }
     }
 
-    fn read_all(
+    /// Looks, and hands out at once where that takes no memory.
+    fn look_and_hand_out(&self) -> (Looked, Option<Outcomes>) {
+        let looked = self.look_waiting();
+        let done = (looked.copied == 0).then(|| self.hand_out_waiting(&looked));
+        (looked, done)
+    }
+
+    fn look_waiting(&self) -> Looked {
+        self.look_at_all(Thread::MayWait)
+            .expect("a thread that may wait finds everything")
+    }
+
+    fn hand_out_waiting(&self, looked: &Looked) -> Outcomes {
+        self.hand_out(looked, Thread::MayWait)
+            .expect("a thread that may wait reads everything")
+    }
+
+    /// What there is of each partition; nothing where a file has to be read to find out and the thread must not wait.
+    fn look_at_all(&self, thread: Thread) -> Option<Looked> {
+        let count = self.targets.len();
+        let mut partitions: Vec<Option<Result<Readable, FetchError>>> = Vec::new();
+        partitions.resize_with(count, || None);
+        let (mut left, mut copied) = (self.plan.bytes_max, 0);
+        let mut has_records = false;
+        for turn in 0..count {
+            let position = (self.plan.first + turn) % count;
+            // The first partition that has anything gives one whole batch, whatever its size (P59).
+            let looked = self.look_at(position, left, !has_records, thread);
+            let looked = match looked {
+                Ok(None) => return None,
+                Ok(Some(readable)) => {
+                    let bytes = readable.bytes();
+                    has_records |= bytes > 0;
+                    left = left.saturating_sub(bytes);
+                    if !readable.is_sendable(self.plan.sent_from_file_min) {
+                        copied += bytes;
+                    }
+                    Ok(readable)
+                }
+                Err(error) => Err(error),
+            };
+            partitions[position] = Some(looked);
+        }
+        let partitions = partitions.into_iter().flatten().collect();
+        Some(Looked { partitions, copied })
+    }
+
+    fn look_at(
         &self,
-        looked: Vec<Result<Readable, FetchError>>,
-    ) -> Vec<Result<FetchedRecords, FetchError>> {
-        let mut partitions = Vec::with_capacity(looked.len());
-        for (looked, target) in looked.into_iter().zip(&self.targets) {
-            partitions.push(match (looked, target) {
-                (Ok(readable), Ok(partition)) => partition.read(readable),
-                (Err(error), _) => Err(error),
+        position: usize,
+        bytes_max: usize,
+        whole_batch: bool,
+        thread: Thread,
+    ) -> Result<Option<Readable>, FetchError> {
+        let wanted = &self.plan.partitions[position];
+        let partition = self.targets[position]
+            .as_ref()
+            .map_err(|error| error.clone())?;
+        let limits = Wanted {
+            from: wanted.offset,
+            bytes_max: bytes_max.min(wanted.bytes_max),
+            whole_batch,
+            isolation: self.plan.isolation,
+        };
+        look(partition, wanted, limits, thread)
+    }
+
+    /// The records, in memory or ready to be sent from their files; nothing where the thread would have to wait.
+    fn hand_out(&self, looked: &Looked, thread: Thread) -> Option<Outcomes> {
+        let mut outcomes = Vec::with_capacity(looked.partitions.len());
+        for (looked, target) in looked.partitions.iter().zip(&self.targets) {
+            outcomes.push(match (looked, target) {
+                (Ok(readable), Ok(partition)) => {
+                    let is_sent = readable.is_sendable(self.plan.sent_from_file_min);
+                    match (is_sent, thread) {
+                        (true, Thread::MustNotWait) => Ok(readable.ready_slices()?),
+                        (true, Thread::MayWait) => partition.load(readable),
+                        (false, Thread::MustNotWait) => partition.read_now(readable).transpose()?,
+                        (false, Thread::MayWait) => partition.read(readable),
+                    }
+                }
+                (Err(error), _) => Err(error.clone()),
                 (Ok(_), Err(error)) => Err(error.clone().into()),
             });
         }
-        partitions
+        self.count(looked, &outcomes);
+        Some(outcomes)
     }
 
-    fn look_at_all(&self) -> (Vec<Result<Readable, FetchError>>, usize) {
-        let mut left = self.plan.bytes_max;
-        let mut total = 0;
-        let looked = self
-            .plan
-            .partitions
-            .iter()
-            .zip(&self.targets)
-            .map(|(wanted, target)| {
-                let partition = target.as_ref().map_err(|error| error.clone())?;
-                // The first partition that has anything gives one whole batch, whatever its size (P59).
-                let readable =
-                    self.look(partition, wanted, left.min(wanted.bytes_max), total == 0)?;
-                total += readable.bytes();
-                left = left.saturating_sub(readable.bytes());
-                Ok(readable)
-            })
-            .collect();
-        (looked, total)
+    fn count(&self, looked: &Looked, outcomes: &Outcomes) {
+        let looked = looked.partitions.iter().zip(outcomes);
+        for (target, (looked, outcome)) in self.targets.iter().zip(looked) {
+            if let (Ok(partition), Ok(readable), Ok(_)) = (target, looked, outcome) {
+                partition.count_fetch(readable);
+            }
+        }
     }
+}
+
+/// What there is to read of a partition; nothing where a file has to be read to find out and the thread must not wait.
+fn look(
+    partition: &Arc<Partition>,
+    of: &FetchPartition,
+    wanted: Wanted,
+    thread: Thread,
+) -> Result<Option<Readable>, FetchError> {
+    partition.check_leader_epoch(of.leader_epoch)?;
+    if let Some(epoch) = of.last_fetched_epoch {
+        let diverging = partition
+            .diverging(of.offset, epoch)
+            .map_err(|error| gone_is_unknown(error, &of.topic))?;
+        if diverging.is_some() {
+            return Ok(diverging);
+        }
+    }
+    let looked = match partition.readable_now(wanted) {
+        Ok(None) if thread == Thread::MayWait => partition.readable(wanted).map(Some),
+        looked => looked,
+    };
+    looked.map_err(|error| gone_is_unknown(error, &of.topic))
 }
 
 /// A topic that went while the fetch waited is unknown, in the words that the request used.

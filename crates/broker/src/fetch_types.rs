@@ -3,6 +3,7 @@
 use crate::lookup::{EpochError, LookupError, PartitionUnavailable, TopicRef};
 use bytes::Bytes;
 use fanlog_model::{LeaderEpoch, Offset, PartitionIndex, ProducerId};
+use fanlog_storage::FileSlice;
 use std::time::Duration;
 use thiserror::Error;
 
@@ -29,6 +30,12 @@ pub struct FetchRequestPlan {
     pub wait_max: Duration,
     /// Which records may be seen.
     pub isolation: Isolation,
+    /// The number of the partition that is read first; those before it are read last. Whoever asks again and again in the same
+    /// order changes it each time, so that no partition starves the others.
+    pub first: usize,
+    /// Runs of records of this many bytes or more are handed out as slices of their files, where the disk has such as can be
+    /// sent; others are read.
+    pub sent_from_file_min: usize,
 }
 
 /// One partition of a fetch.
@@ -48,11 +55,13 @@ pub struct FetchPartition {
     pub last_fetched_epoch: Option<LeaderEpoch>,
 }
 
-/// The records of one partition, uncopied, and where the partition stands.
+/// The records of one partition, in memory or in their files, and where the partition stands.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FetchedRecords {
     /// Whole batches in order, as slices of what was read; the first one contains the offset asked for.
     pub records: Vec<Bytes>,
+    /// The same, where they are to be sent from their files: checked, and in the page cache. `records` is empty then.
+    pub in_files: Vec<FileSlice>,
     /// Nothing at or above this offset is visible.
     pub high_watermark: Offset,
     /// Nothing at or above this offset is decided.
@@ -79,7 +88,13 @@ pub struct DivergingEpoch {
 impl FetchedRecords {
     /// How many bytes of records there are.
     pub fn bytes(&self) -> usize {
-        self.records.iter().map(Bytes::len).sum()
+        let in_memory: usize = self.records.iter().map(Bytes::len).sum();
+        in_memory
+            + self
+                .in_files
+                .iter()
+                .map(|slice| slice.length)
+                .sum::<usize>()
     }
 }
 

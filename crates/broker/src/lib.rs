@@ -15,6 +15,7 @@ mod topics_view;
 
 mod append_types;
 mod fetch;
+mod fetch_budget;
 mod fetch_types;
 mod log_dirs;
 mod offsets;
@@ -52,8 +53,9 @@ pub use append_types::{AppendError, AppendReceipt, RefusedBatch};
 pub use broker::Broker;
 pub use catalog_runtime::CatalogUnavailable;
 pub use config::BrokerConfig;
-pub use fanlog_storage::ActiveProducer;
-pub use fetch::{FetchMemory, FetchResult};
+pub use fanlog_storage::{ActiveProducer, FileSlice};
+pub use fetch::FetchResult;
+pub use fetch_budget::FetchMemory;
 pub use fetch_types::{
     AbortedTransaction, DivergingEpoch, FetchError, FetchPartition, FetchRequestPlan,
     FetchedRecords, Isolation,

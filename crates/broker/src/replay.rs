@@ -5,7 +5,7 @@
 
 use crate::fetch_types::{FetchError, Isolation};
 use crate::lookup::PartitionUnavailable;
-use crate::partition::Partition;
+use crate::partition::{Partition, Wanted};
 use fanlog_model::Offset;
 use fanlog_protocol::records::{BatchView, Decompressor};
 use thiserror::Error;
@@ -52,8 +52,13 @@ pub(crate) fn replay(
     let mut decompressor = Decompressor::default();
     let mut next = partition.with_log(|log| log.log_start_offset())?;
     loop {
-        let readable = partition.readable(next, CHUNK_BYTES, true, Isolation::ReadUncommitted)?;
-        let chunk = partition.read(readable)?;
+        let readable = partition.readable(Wanted {
+            from: next,
+            bytes_max: CHUNK_BYTES,
+            whole_batch: true,
+            isolation: Isolation::ReadUncommitted,
+        })?;
+        let chunk = partition.read(&readable)?;
         let before = next;
         for piece in &chunk.records {
             let mut rest: &[u8] = piece;

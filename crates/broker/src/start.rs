@@ -10,7 +10,7 @@ use crate::broker::Broker;
 use crate::catalog_runtime::{CATALOG_TOPIC_ID, CatalogRuntime};
 use crate::clean_shutdown::{take_marker, write_marker};
 use crate::config::BrokerConfig;
-use crate::fetch::FetchBudget;
+use crate::fetch_budget::FetchBudget;
 use crate::folders::{Folder, PARTITION_METADATA, folder_names};
 use crate::garbage::collect_garbage;
 use crate::groups::{Groups, group_settings};

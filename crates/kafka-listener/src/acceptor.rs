@@ -11,6 +11,7 @@ use parking_lot::Mutex;
 use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
+use std::sync::atomic::AtomicUsize;
 use std::time::Duration;
 use thiserror::Error;
 use tokio::net::{TcpListener, TcpStream};
@@ -159,6 +160,7 @@ impl KafkaListener {
             listener: Arc::clone(&self.context),
             peer,
             local,
+            fetches: AtomicUsize::new(0),
         };
         connections.spawn(serve_one(socket, Arc::new(context), slot, shutdown.clone()));
     }

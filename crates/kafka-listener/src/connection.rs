@@ -4,37 +4,31 @@
 //! Produce before it, which waits to be durable; any other request starts once all earlier ones were answered.
 //! Owns: the order of answers, the bound on requests under way, the idle and stall time-outs.
 //! Never: what a request means (`dispatch.rs`).
-//! In -> out: frames -> `dispatch::start` -> gather lists written to the socket.
+//! In -> out: frames -> `dispatch::start` -> parts written to the socket (`answer_writer.rs`).
 //! Invariants: OPS-1.   Read next: `dispatch.rs`.
 
 use crate::acceptor::stopped;
+use crate::answer_writer::write_answer;
 use crate::context::ConnectionContext;
 use crate::dispatch::{self, Answer, Reply, RequestLine, Started};
 use crate::frame::{Frame, FrameError, FrameReader, ReadAhead};
-use crate::memory_budget::{GIVE_WAY_AFTER, MemoryLease};
-use bytes::Bytes;
+use crate::memory_budget::MemoryLease;
 use fanlog_broker::FetchMemory;
 use std::collections::VecDeque;
 use std::future::{Future, poll_fn};
-use std::io::{self, IoSlice};
+use std::io;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 use thiserror::Error;
-use tokio::io::{AsyncWrite, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio::net::tcp::{OwnedReadHalf, OwnedWriteHalf};
 use tokio::sync::watch;
-use tokio::time::{Instant, timeout};
 
 /// How many Produce requests of one connection may wait to be durable; then its socket is no longer read.
 const REQUESTS_UNDER_WAY_MAX: usize = 100;
 /// How long a peer may leave a frame unfinished, or leave our answer unread, without any progress.
-const STALL_MAX: Duration = Duration::from_secs(60);
-/// How many bytes of an answer a peer must take in `GIVE_WAY_AFTER` while others wait for memory that it holds.
-const PACE_BYTES_MIN: usize = 256 * 1024;
-/// How many slices one `writev` takes at most (Linux allows 1024).
-const SLICES_PER_WRITE: usize = 64;
+pub(crate) const STALL_MAX: Duration = Duration::from_secs(60);
 /// A long wait whose request takes more than this ends when others wait for memory.
 const LONG_WAIT_BYTES_MAX: usize = 4 * 1024;
 
@@ -45,6 +39,8 @@ pub(crate) enum ConnectionError {
     Frame(#[from] FrameError),
     #[error("writing to the connection failed: {0}")]
     Write(io::Error),
+    #[error("bytes that an answer had announced cannot be read: {0}")]
+    Read(io::Error),
     #[error("{0}")]
     Refused(String),
     #[error("the peer made no progress for {} s", STALL_MAX.as_secs())]
@@ -61,6 +57,7 @@ impl ConnectionError {
         match self {
             Self::Frame(_) => "frame",
             Self::Write(_) => "write",
+            Self::Read(_) => "read",
             Self::Refused(_) => "request",
             Self::Stalled => "stalled",
             Self::GaveWay => "memory",
@@ -231,12 +228,12 @@ impl Connection {
             self.is_exclusive = false;
         }
         match answer {
-            Answer::Reply(Reply { slices, memory }) => {
+            Answer::Reply(Reply { parts, memory }) => {
                 let is_memory_wanted = || {
                     memory.as_ref().is_some_and(FetchMemory::is_wanted)
                         || self.frames.lease().is_some_and(MemoryLease::is_wanted)
                 };
-                let written = write_all_slices(&mut self.out, slices, is_memory_wanted).await;
+                let written = write_answer(&mut self.out, parts, is_memory_wanted).await;
                 drop((done, memory));
                 match written {
                     Err(_) if self.peer_closed => Ok(()),
@@ -272,172 +269,5 @@ impl Connection {
         } else {
             Ok(())
         }
-    }
-}
-
-/// Writes a gather list without joining it. A peer that takes nothing for `STALL_MAX` is given up, and one that takes
-/// little as soon as others want the memory that is held meanwhile.
-async fn write_all_slices(
-    out: &mut (impl AsyncWrite + Unpin),
-    slices: Vec<Bytes>,
-    is_memory_wanted: impl Fn() -> bool,
-) -> Result<(), ConnectionError> {
-    let mut first = 0;
-    let mut skip = 0;
-    let mut pace = Pace::new();
-    while first < slices.len() {
-        let window: Vec<IoSlice<'_>> = slices[first..]
-            .iter()
-            .take(SLICES_PER_WRITE)
-            .enumerate()
-            .map(|(i, slice)| IoSlice::new(if i == 0 { &slice[skip..] } else { slice }))
-            .collect();
-        if window.iter().all(|slice| slice.is_empty()) {
-            first += window.len();
-            skip = 0;
-            continue;
-        }
-        let mut written = match timeout(GIVE_WAY_AFTER, out.write_vectored(&window)).await {
-            Err(_) => 0,
-            Ok(Err(error)) => return Err(ConnectionError::Write(error)),
-            Ok(Ok(0)) => return Err(ConnectionError::Write(io::ErrorKind::WriteZero.into())),
-            Ok(Ok(written)) => written,
-        };
-        pace.check(written, &is_memory_wanted)?;
-        while first < slices.len() && written >= slices[first].len() - skip {
-            written -= slices[first].len() - skip;
-            first += 1;
-            skip = 0;
-        }
-        skip += written;
-    }
-    Ok(())
-}
-
-/// How fast a peer takes its answer.
-struct Pace {
-    progress_at: Instant,
-    since: Instant,
-    written: usize,
-}
-
-impl Pace {
-    fn new() -> Self {
-        let now = Instant::now();
-        Self {
-            progress_at: now,
-            since: now,
-            written: 0,
-        }
-    }
-
-    fn check(
-        &mut self,
-        written: usize,
-        is_memory_wanted: impl Fn() -> bool,
-    ) -> Result<(), ConnectionError> {
-        let now = Instant::now();
-        self.written += written;
-        if written > 0 {
-            self.progress_at = now;
-        } else if now - self.progress_at >= STALL_MAX {
-            return Err(ConnectionError::Stalled);
-        }
-        if now - self.since >= GIVE_WAY_AFTER {
-            if self.written < PACE_BYTES_MIN && is_memory_wanted() {
-                return Err(ConnectionError::GaveWay);
-            }
-            (self.since, self.written) = (now, 0);
-        }
-        Ok(())
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use std::task::{Context, Poll};
-
-    /// Takes at most `step` bytes a write, as a slow socket does.
-    struct Dribble {
-        step: usize,
-        taken: Vec<u8>,
-    }
-
-    impl AsyncWrite for Dribble {
-        fn poll_write(
-            mut self: Pin<&mut Self>,
-            _: &mut Context<'_>,
-            buf: &[u8],
-        ) -> Poll<io::Result<usize>> {
-            let n = buf.len().min(self.step);
-            self.taken.extend_from_slice(&buf[..n]);
-            Poll::Ready(Ok(n))
-        }
-        fn poll_write_vectored(
-            mut self: Pin<&mut Self>,
-            _: &mut Context<'_>,
-            bufs: &[IoSlice<'_>],
-        ) -> Poll<io::Result<usize>> {
-            let mut left = self.step;
-            for buf in bufs {
-                let n = buf.len().min(left);
-                self.taken.extend_from_slice(&buf[..n]);
-                left -= n;
-            }
-            Poll::Ready(Ok(self.step - left))
-        }
-        fn poll_flush(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
-            Poll::Ready(Ok(()))
-        }
-        fn poll_shutdown(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
-            Poll::Ready(Ok(()))
-        }
-    }
-
-    #[tokio::test]
-    async fn a_gather_list_arrives_whole_through_any_size_of_write() {
-        let parts = ["", "ab", "", "cde", "f", ""].map(|s| Bytes::from_static(s.as_bytes()));
-        for step in 1..8 {
-            let mut out = Dribble {
-                step,
-                taken: Vec::new(),
-            };
-            write_all_slices(&mut out, parts.to_vec(), || true)
-                .await
-                .unwrap();
-            assert_eq!(out.taken, b"abcdef", "step {step}");
-        }
-    }
-
-    #[tokio::test(start_paused = true)]
-    async fn a_peer_that_trickles_gives_way_to_those_who_wait_for_memory() {
-        let slices = vec![Bytes::from(vec![0; 1 << 20])];
-        let (mut out, mut peer) = tokio::io::duplex(10);
-        let trickle = tokio::spawn(async move {
-            loop {
-                tokio::time::sleep(Duration::from_secs(1)).await;
-                if tokio::io::AsyncReadExt::read_u8(&mut peer).await.is_err() {
-                    return;
-                }
-            }
-        });
-        let began = Instant::now();
-        let end = write_all_slices(&mut out, slices, || true).await;
-        assert!(matches!(end, Err(ConnectionError::GaveWay)));
-        assert!(began.elapsed() < STALL_MAX / 10);
-        trickle.abort();
-    }
-
-    #[tokio::test(start_paused = true)]
-    async fn a_peer_that_does_not_read_gives_way_to_those_who_wait_for_memory() {
-        let slices = || vec![Bytes::from_static(&[0; 100])];
-        let (mut out, _unread) = tokio::io::duplex(10);
-        let began = Instant::now();
-        let end = write_all_slices(&mut out, slices(), || true).await;
-        assert!(matches!(end, Err(ConnectionError::GaveWay)));
-        assert!(began.elapsed() < STALL_MAX / 10);
-        let end = write_all_slices(&mut out, slices(), || false).await;
-        assert!(matches!(end, Err(ConnectionError::Stalled)));
     }
 }

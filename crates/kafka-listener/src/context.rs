@@ -7,6 +7,7 @@ use fanlog_broker::Broker;
 use parking_lot::Mutex;
 use std::net::SocketAddr;
 use std::sync::Arc;
+use std::sync::atomic::AtomicUsize;
 use std::time::Duration;
 use tokio::sync::Semaphore;
 
@@ -26,6 +27,8 @@ pub(crate) struct ConnectionContext {
     pub(crate) peer: SocketAddr,
     /// The address that the client reached.
     pub(crate) local: SocketAddr,
+    /// Counts its fetches outside of sessions, each of which begins with another partition.
+    pub(crate) fetches: AtomicUsize,
 }
 
 impl ConnectionContext {

@@ -5,11 +5,12 @@
 //! In -> out: a frame -> a future of its answer.
 //! Read next: `apis/produce.rs`, the one API that does not fit the common shape.
 
-use crate::apis;
+use crate::answer_writer::{AnswerPart, with_files};
+use crate::apis::{self, fetch::Fetched};
 use crate::context::ConnectionContext;
 use crate::error_counts::ErrorCodes;
 use bytes::{Bytes, BytesMut};
-use fanlog_broker::FetchMemory;
+use fanlog_broker::{FetchMemory, FileSlice};
 use fanlog_protocol::messages::{self, RequestHeader, ResponseHeader};
 use fanlog_protocol::wire::{EncodeError, GatherBuffer, Reader};
 use fanlog_protocol::{ApiKey, ErrorCode};
@@ -32,11 +33,11 @@ pub(crate) enum Answer {
     Close(String),
 }
 
-/// The slices of an answer's frame.
+/// An answer's frame.
 #[derive(Debug)]
 pub(crate) struct Reply {
-    pub(crate) slices: Vec<Bytes>,
-    /// The share of the broker's memory that the slices take up; given back when they are sent.
+    pub(crate) parts: Vec<AnswerPart>,
+    /// The share of the broker's memory that the parts take up; given back when they are sent.
     pub(crate) memory: Option<FetchMemory>,
 }
 
@@ -195,16 +196,25 @@ pub(crate) fn reply(
     line: RequestLine,
     body: impl FnOnce(&mut GatherBuffer) -> Result<(), EncodeError>,
 ) -> Answer {
+    reply_with_files(line, Vec::new(), body)
+}
+
+/// As `reply`, of a body in which the bytes of `files` lie apart, in this order.
+fn reply_with_files(
+    line: RequestLine,
+    files: Vec<FileSlice>,
+    body: impl FnOnce(&mut GatherBuffer) -> Result<(), EncodeError>,
+) -> Answer {
     let header = ResponseHeader {
         correlation_id: line.correlation_id,
     };
-    let slices = GatherBuffer::frame(|out| {
+    let parts = GatherBuffer::frame_parts(|out| {
         header.encode(out, line.api.response_header_version(line.version))?;
         body(out)
     });
-    match slices {
-        Ok(slices) => Answer::Reply(Reply {
-            slices,
+    match parts {
+        Ok(parts) => Answer::Reply(Reply {
+            parts: with_files(parts, files),
             memory: None,
         }),
         Err(error) => Answer::Close(format!(
@@ -250,9 +260,13 @@ async fn handle(context: Arc<ConnectionContext>, line: RequestLine, frame: Bytes
     match api {
         ApiKey::Fetch => match messages::FetchRequest::decode(&mut reader, version) {
             Ok(request) => {
-                let (response, memory) = apis::fetch::handle(&context, request, version).await;
+                let Fetched {
+                    response,
+                    files,
+                    memory,
+                } = apis::fetch::handle(&context, request, version).await;
                 count_errors(&context, api, &response);
-                reply(line, |out| response.encode(out, version)).holding(memory)
+                reply_with_files(line, files, |out| response.encode(out, version)).holding(memory)
             }
             Err(error) => Answer::Close(format!("bad Fetch version {version}: {error}")),
         },

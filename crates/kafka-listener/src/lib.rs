@@ -8,6 +8,7 @@
 //! Invariants: OPS-1.   Read next: `connection.rs`, then `dispatch.rs`.
 
 mod acceptor;
+mod answer_writer;
 mod apis;
 mod authorized_operations;
 mod config_entries;
@@ -44,4 +45,9 @@ pub struct ListenerConfig {
     pub idle_max: Duration,
     /// Fetch sessions kept at once (`max.incremental.fetch.session.cache.slots`).
     pub fetch_sessions_max: usize,
+    /// Records of one partition that are this many bytes or more are sent from their file, fewer are copied.
+    pub sent_from_file_min: usize,
 }
+
+/// Below this, copying records into the answer takes less time than another system call.
+pub const SENT_FROM_FILE_MIN: usize = 32 * 1024;

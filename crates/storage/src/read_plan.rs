@@ -116,6 +116,22 @@ impl FileSlice {
             && self.file.is_in_memory(self.position, self.length)
     }
 
+    /// Brings `length` of its bytes, from `skip` on, back into memory. Blocks.
+    ///
+    /// # Errors
+    /// The disk refuses; `UnexpectedEof` where the file has become shorter.
+    pub fn touch(&self, skip: usize, length: usize) -> io::Result<()> {
+        let mut buffer = vec![0; LOAD_BYTES.min(length)];
+        let (mut at, mut left) = (self.position + skip as u64, length);
+        while left > 0 {
+            let count = left.min(buffer.len());
+            self.file.read_exact_at(&mut buffer[..count], at)?;
+            at += count as u64;
+            left -= count;
+        }
+        Ok(())
+    }
+
     /// Brings the batches into memory, and checks each. Blocks. What follows them is asked for too.
     ///
     /// # Errors

@@ -60,6 +60,8 @@ impl World {
             // The runtime's clock moves by a millisecond at each step.
             wait_max: Duration::from_millis(self.chance.pick(&[0, 5, 40])),
             isolation: Isolation::ReadUncommitted,
+            first: 0,
+            sent_from_file_min: usize::MAX,
         };
         self.readers[reader].is_waiting = true;
         let broker = self.broker().clone();
@@ -164,6 +166,8 @@ impl World {
                 bytes_max: 1 << 20,
                 wait_max: Duration::ZERO,
                 isolation: Isolation::ReadUncommitted,
+                first: 0,
+                sent_from_file_min: usize::MAX,
             };
             let mut result = self.broker().clone().fetch(plan).await;
             match result.partitions.remove(0) {

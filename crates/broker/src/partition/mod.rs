@@ -11,7 +11,7 @@ mod read;
 mod removal;
 mod sync;
 
-pub(crate) use read::Readable;
+pub(crate) use read::{Readable, Wanted};
 
 use crate::append_types::{AppendError, AppendReceipt, Appender};
 use crate::lookup::{EpochError, PartitionUnavailable};

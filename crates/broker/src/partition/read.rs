@@ -3,9 +3,10 @@
 use super::Partition;
 use crate::fetch_types::{DivergingEpoch, FetchError, FetchedRecords, Isolation};
 use crate::lookup::PartitionUnavailable;
+use bytes::Bytes;
 use fanlog_model::{LeaderEpoch, Offset, TimestampMs};
 use fanlog_protocol::records::HEADER_BYTES;
-use fanlog_storage::{Log, ReadLimit, ReadPlan};
+use fanlog_storage::{FileSlice, Log, ReadLimit, ReadPlan};
 
 /// What a fetch would read of a partition, and where the partition stood when that was planned.
 #[derive(Debug)]
@@ -15,12 +16,17 @@ pub(crate) struct Readable {
     standing: FetchedRecords,
 }
 
-impl Readable {
-    /// Whether it reads up to the end of what is visible, which was written lately and is in memory.
-    pub(crate) fn is_at_tail(&self) -> bool {
-        self.plan.next_offset >= self.standing.last_stable_offset
-    }
+/// How much to read of a partition.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Wanted {
+    pub(crate) from: Offset,
+    pub(crate) bytes_max: usize,
+    /// Whether one batch is read whatever its size.
+    pub(crate) whole_batch: bool,
+    pub(crate) isolation: Isolation,
+}
 
+impl Readable {
     /// Whether there is nothing to read because the client's log ran apart from ours.
     pub(crate) fn is_diverging(&self) -> bool {
         self.standing.diverging.is_some()
@@ -30,42 +36,101 @@ impl Readable {
     pub(crate) fn bytes(&self) -> usize {
         self.plan.bytes()
     }
+
+    /// Whether it is to be sent from its file.
+    pub(crate) fn is_sendable(&self, bytes_min: usize) -> bool {
+        let mut slices = self.plan.slices.iter();
+        let bytes = self.bytes();
+        bytes > 0 && bytes >= bytes_min && slices.all(|slice| slice.file.is_sendable())
+    }
+
+    /// The slices of its files, if they can be sent as they are.
+    pub(crate) fn ready_slices(&self) -> Option<FetchedRecords> {
+        let are_ready = self.plan.slices.iter().all(FileSlice::is_ready);
+        are_ready.then(|| self.slices())
+    }
+
+    fn slices(&self) -> FetchedRecords {
+        FetchedRecords {
+            in_files: self.plan.slices.clone(),
+            ..self.standing.clone()
+        }
+    }
+
+    fn records(&self, records: Vec<Bytes>) -> FetchedRecords {
+        FetchedRecords {
+            records,
+            ..self.standing.clone()
+        }
+    }
 }
 
 impl Partition {
-    /// Plans a read from `from` on, of at most `bytes_max` bytes of whole batches that are visible.
-    pub(crate) fn readable(
-        &self,
-        from: Offset,
-        bytes_max: usize,
-        whole_batch: bool,
-        isolation: Isolation,
-    ) -> Result<Readable, FetchError> {
+    /// Plans a read of whole batches that are visible, if no file has to be read for that; nothing otherwise.
+    pub(crate) fn readable_now(&self, wanted: Wanted) -> Result<Option<Readable>, FetchError> {
         self.with_log(|log| {
-            let standing = self.standing(log);
-            if from < standing.log_start_offset || from > standing.high_watermark {
-                return Err(FetchError::OffsetOutOfRange {
-                    requested: from,
-                    log_start_offset: standing.log_start_offset,
-                    high_watermark: standing.high_watermark,
-                });
-            }
-            let limit = ReadLimit {
-                max_bytes: bytes_max,
-                min_one_batch: whole_batch,
-                below: match isolation {
-                    Isolation::ReadUncommitted => standing.high_watermark,
-                    Isolation::ReadCommitted => standing.last_stable_offset,
-                },
-            };
-            log.read(from, limit)
-                .map(|plan| Readable {
-                    plan,
-                    from,
+            let (standing, limit) = self.limits(log, wanted)?;
+            let plan = log.read_recent(wanted.from, limit);
+            plan.map(|plan| {
+                Some(Readable {
+                    plan: plan?,
+                    from: wanted.from,
                     standing,
                 })
-                .map_err(|error| self.unreadable(&error))
+            })
+            .map_err(|error| self.unreadable(&error))
         })?
+    }
+
+    /// Plans a read of whole batches that are visible. Blocks, without the log's lock unless files change under it.
+    pub(crate) fn readable(&self, wanted: Wanted) -> Result<Readable, FetchError> {
+        let from = wanted.from;
+        let (standing, search) = self.with_log(|log| {
+            let (standing, limit) = self.limits(log, wanted)?;
+            let search = log.read_search(from, limit);
+            let search = search.map_err(|error| self.unreadable(&error))?;
+            Ok::<_, FetchError>((standing, search))
+        })??;
+        if let Ok(Some(plan)) = search.run() {
+            return Ok(Readable {
+                plan,
+                from,
+                standing,
+            });
+        }
+        // Perhaps a segment was removed meanwhile; if not, this says what is wrong.
+        self.with_log(|log| {
+            let (standing, limit) = self.limits(log, wanted)?;
+            let plan = log.read(from, limit);
+            plan.map(|plan| Readable {
+                plan,
+                from,
+                standing,
+            })
+            .map_err(|error| self.unreadable(&error))
+        })?
+    }
+
+    /// Where the log stands, and how far a read may go.
+    fn limits(&self, log: &Log, wanted: Wanted) -> Result<(FetchedRecords, ReadLimit), FetchError> {
+        let standing = self.standing(log);
+        let from = wanted.from;
+        if from < standing.log_start_offset || from > standing.high_watermark {
+            return Err(FetchError::OffsetOutOfRange {
+                requested: from,
+                log_start_offset: standing.log_start_offset,
+                high_watermark: standing.high_watermark,
+            });
+        }
+        let limit = ReadLimit {
+            max_bytes: wanted.bytes_max,
+            min_one_batch: wanted.whole_batch,
+            below: match wanted.isolation {
+                Isolation::ReadUncommitted => standing.high_watermark,
+                Isolation::ReadCommitted => standing.last_stable_offset,
+            },
+        };
+        Ok((standing, limit))
     }
 
     fn standing(&self, log: &Log) -> FetchedRecords {
@@ -121,17 +186,38 @@ impl Partition {
         })?
     }
 
-    /// Reads what was planned, on this thread.
-    pub(crate) fn read(&self, readable: Readable) -> Result<FetchedRecords, FetchError> {
-        let Readable {
-            plan,
-            from,
-            mut standing,
-        } = readable;
-        standing.records = plan.read().map_err(|error| self.unreadable(&error))?;
-        let records = (plan.next_offset.0 - from.0).max(0).unsigned_abs();
-        self.shared.metrics.count_fetch(standing.bytes(), records);
-        Ok(standing)
+    /// Reads what was planned. Blocks.
+    pub(crate) fn read(&self, readable: &Readable) -> Result<FetchedRecords, FetchError> {
+        let read = readable.plan.read();
+        read.map(|records| readable.records(records))
+            .map_err(|error| self.unreadable(&error))
+    }
+
+    /// As `read`, if that takes no wait for the disk; nothing otherwise.
+    pub(crate) fn read_now(
+        &self,
+        readable: &Readable,
+    ) -> Result<Option<FetchedRecords>, FetchError> {
+        let read = readable.plan.read_now();
+        read.map(|records| Some(readable.records(records?)))
+            .map_err(|error| self.unreadable(&error))
+    }
+
+    /// Makes what was planned ready to be sent from its file. Blocks.
+    pub(crate) fn load(&self, readable: &Readable) -> Result<FetchedRecords, FetchError> {
+        for slice in &readable.plan.slices {
+            if !slice.is_ready() {
+                slice.load().map_err(|error| self.unreadable(&error))?;
+            }
+        }
+        Ok(readable.slices())
+    }
+
+    /// Counts what a fetch was given.
+    pub(crate) fn count_fetch(&self, readable: &Readable) {
+        let records = (readable.plan.next_offset.0 - readable.from.0).max(0);
+        let metrics = &self.shared.metrics;
+        metrics.count_fetch(readable.bytes(), records.unsigned_abs());
     }
 
     /// The timestamp of the batch that holds an offset; none at the end of the log. Reads one batch header.
@@ -140,7 +226,12 @@ impl Partition {
         offset: Offset,
     ) -> Result<Option<TimestampMs>, FetchError> {
         let from = self.with_log(|log| offset.max(log.log_start_offset()))?;
-        let readable = self.readable(from, 0, true, Isolation::ReadUncommitted)?;
+        let readable = self.readable(Wanted {
+            from,
+            bytes_max: 0,
+            whole_batch: true,
+            isolation: Isolation::ReadUncommitted,
+        })?;
         let Some(slice) = readable.plan.slices.first() else {
             return Ok(None);
         };

@@ -166,6 +166,8 @@ pub(crate) fn plan(topic: &str, offset: i64) -> FetchRequestPlan {
         bytes_max: 1 << 20,
         wait_max: Duration::ZERO,
         isolation: Isolation::ReadUncommitted,
+        first: 0,
+        sent_from_file_min: usize::MAX,
     }
 }
 

@@ -111,6 +111,7 @@ fn listener_config(start_up: &StartUp, settings: &BrokerSettings) -> ListenerCon
             .connections_max_idle_ms
             .map_or(Duration::MAX, Duration::from_millis),
         fetch_sessions_max: settings.fetch_session_slots as usize,
+        sent_from_file_min: fanlog_kafka_listener::SENT_FROM_FILE_MIN,
     }
 }
 

@@ -9,11 +9,11 @@
 use crate::context::ConnectionContext;
 use crate::errors;
 use crate::fetch_sessions::{
-    Found, PartitionKey, SessionError, SessionPlan, SessionRequest, TopicKey, Wanted,
+    Found, PartitionKey, SESSION_NONE, SessionError, SessionPlan, SessionRequest, TopicKey, Wanted,
 };
 use fanlog_broker::{
     FetchError, FetchMemory, FetchPartition, FetchRequestPlan, FetchResult, FetchedRecords,
-    Isolation, LookupError, TopicRef,
+    FileSlice, Isolation, LookupError, TopicRef,
 };
 use fanlog_model::{LeaderEpoch, Offset, PartitionIndex, TopicId, TopicName};
 use fanlog_protocol::ErrorCode;
@@ -23,6 +23,7 @@ use fanlog_protocol::messages::fetch_response::{
 use fanlog_protocol::messages::{FetchRequest, FetchResponse};
 use fanlog_protocol::wire::RecordBytes;
 use std::borrow::Cow;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 /// An answer may say who leads from this version on.
@@ -34,18 +35,37 @@ const READ_COMMITTED: i8 = 1;
 
 type Outcome = Result<FetchedRecords, ErrorCode>;
 
+/// An answer, and what it consists of beside its own bytes.
+pub(crate) struct Fetched {
+    pub(crate) response: FetchResponse<'static>,
+    /// The records that are sent from their files, in the answer's order.
+    pub(crate) files: Vec<FileSlice>,
+    /// The share of the broker's memory that the other records take up.
+    pub(crate) memory: Option<FetchMemory>,
+}
+
+impl Fetched {
+    fn without_records(response: FetchResponse<'static>) -> Self {
+        Self {
+            response,
+            files: Vec::new(),
+            memory: None,
+        }
+    }
+}
+
 pub(crate) async fn handle(
     context: &ConnectionContext,
     request: FetchRequest<'_>,
     version: i16,
-) -> (FetchResponse<'static>, Option<FetchMemory>) {
+) -> Fetched {
     if request.replica_id.max(request.replica_state.replica_id) >= 0 {
-        return (refused_replica(&request), None);
+        return Fetched::without_records(refused_replica(&request));
     }
     let session = session_request(context, &request, version >= TOPIC_IDS_SINCE);
     let plan = match context.listener.fetch_sessions.lock().begin(session) {
         Ok(plan) => plan,
-        Err(error) => return (refused(session_error(error)), None),
+        Err(error) => return Fetched::without_records(refused(session_error(error))),
     };
     let (outcomes, memory) = fetch(context, &request, &plan).await;
     let told = context
@@ -53,12 +73,17 @@ pub(crate) async fn handle(
         .fetch_sessions
         .lock()
         .retain_news(&plan, outcomes, summary);
+    let mut files = Vec::new();
     let response = FetchResponse {
         session_id: plan.session_id,
-        responses: by_topic(context, told, &request, version),
+        responses: by_topic(context, told, &request, version, &mut files),
         ..Default::default()
     };
-    (response, Some(memory))
+    Fetched {
+        response,
+        files,
+        memory: Some(memory),
+    }
 }
 
 fn refused(error: ErrorCode) -> FetchResponse<'static> {
@@ -178,6 +203,12 @@ async fn fetch(
                 READ_COMMITTED => Isolation::ReadCommitted,
                 _ => Isolation::ReadUncommitted,
             },
+            first: match plan.session_id {
+                // A session has its own turns.
+                SESSION_NONE => context.fetches.fetch_add(1, Ordering::Relaxed),
+                _ => 0,
+            },
+            sent_from_file_min: context.listener.config.sent_from_file_min,
         })
         .await;
     let mut results = partitions.into_iter();
@@ -257,6 +288,7 @@ fn by_topic(
     told: Vec<(PartitionKey, Outcome)>,
     request: &FetchRequest<'_>,
     version: i16,
+    files: &mut Vec<FileSlice>,
 ) -> Vec<FetchableTopicResponse<'static>> {
     let mut topics: Vec<FetchableTopicResponse<'static>> = Vec::new();
     let mut last: Option<TopicKey> = None;
@@ -274,7 +306,7 @@ fn by_topic(
             last = Some(key.topic.clone());
         }
         let data = match outcome {
-            Ok(records) => partition_data(key.partition, records, request.isolation_level),
+            Ok(records) => partition_data(key.partition, records, request.isolation_level, files),
             Err(error) => {
                 let leader = current_leader(context, error, version);
                 partition_error(key.partition, error, leader)
@@ -293,6 +325,7 @@ fn partition_data(
     partition_index: i32,
     records: FetchedRecords,
     isolation_level: i8,
+    files: &mut Vec<FileSlice>,
 ) -> PartitionData<'static> {
     let aborted = |a: &fanlog_broker::AbortedTransaction| AbortedTransaction {
         producer_id: a.producer_id.0,
@@ -302,6 +335,14 @@ fn partition_data(
         epoch: d.epoch.0,
         end_offset: d.end_offset.0,
     });
+    let record_bytes = match records.in_files.is_empty() {
+        true => RecordBytes::Shared(records.records),
+        false => {
+            let length = records.in_files.iter().map(|slice| slice.length).sum();
+            files.extend(records.in_files);
+            RecordBytes::Apart(length)
+        }
+    };
     PartitionData {
         partition_index,
         diverging_epoch: diverging.unwrap_or_default(),
@@ -310,7 +351,7 @@ fn partition_data(
         log_start_offset: records.log_start_offset.0,
         aborted_transactions: (isolation_level == READ_COMMITTED)
             .then(|| records.aborted_transactions.iter().map(aborted).collect()),
-        records: Some(RecordBytes::Shared(records.records)),
+        records: Some(record_bytes),
         ..Default::default()
     }
 }

@@ -89,6 +89,7 @@ impl Server {
             connections_max: 100,
             idle_max: Duration::from_secs(600),
             fetch_sessions_max: 10,
+            sent_from_file_min: fanlog_kafka_listener::SENT_FROM_FILE_MIN,
         };
         change(&mut listener);
         let listener = KafkaListener::bind(listener, broker.clone()).await.unwrap();

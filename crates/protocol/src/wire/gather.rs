@@ -19,8 +19,17 @@ pub struct GatherBuffer {
     /// Everything but the shared bytes.
     own: Vec<u8>,
     /// Shared bytes, each with the length that `own` had where they belong.
-    shared: Vec<(usize, Bytes)>,
+    shared: Vec<(usize, FramePart)>,
     shared_len: usize,
+}
+
+/// A part of a frame.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum FramePart {
+    /// Bytes in memory.
+    Bytes(Bytes),
+    /// So many bytes that whoever sends the frame adds here: those of the next [`RecordBytes::Apart`] of the message.
+    Apart(usize),
 }
 
 impl GatherBuffer {
@@ -47,25 +56,41 @@ impl GatherBuffer {
         self.len() == 0
     }
 
-    /// The slices in order, none of them empty.
-    pub fn into_slices(self) -> Vec<Bytes> {
+    /// The parts in order, none of them empty.
+    pub fn into_parts(self) -> Vec<FramePart> {
         let own = Bytes::from(self.own);
-        let mut slices = Vec::with_capacity(2 * self.shared.len() + 1);
+        let mut parts = Vec::with_capacity(2 * self.shared.len() + 1);
         let mut from = 0;
-        for (at, bytes) in self.shared {
+        for (at, part) in self.shared {
             if at > from {
-                slices.push(own.slice(from..at));
+                parts.push(FramePart::Bytes(own.slice(from..at)));
                 from = at;
             }
-            slices.push(bytes);
+            parts.push(part);
         }
         if from < own.len() {
-            slices.push(own.slice(from..));
+            parts.push(FramePart::Bytes(own.slice(from..)));
         }
-        slices
+        parts
+    }
+
+    /// The slices in order, none of them empty.
+    ///
+    /// # Panics
+    /// There are bytes that lie apart.
+    pub fn into_slices(self) -> Vec<Bytes> {
+        let parts = self.into_parts().into_iter();
+        let in_memory = parts.map(|part| match part {
+            FramePart::Bytes(bytes) => bytes,
+            FramePart::Apart(length) => panic!("{length} bytes of a frame are not in memory"),
+        });
+        in_memory.collect()
     }
 
     /// All bytes in one piece; copies shared bytes.
+    ///
+    /// # Panics
+    /// There are bytes that lie apart.
     pub fn into_vec(self) -> Vec<u8> {
         if self.shared.is_empty() {
             return self.own;
@@ -74,14 +99,26 @@ impl GatherBuffer {
     }
 
     /// The slices of a frame whose content `write` writes: its length in 4 bytes, then the content.
+    ///
+    /// # Panics
+    /// There are bytes that lie apart.
     pub fn frame(write: impl FnOnce(&mut Self) -> Result<()>) -> Result<Vec<Bytes>> {
+        Self::framed(write).map(Self::into_slices)
+    }
+
+    /// As `frame`, for a content of which not all bytes are in memory.
+    pub fn frame_parts(write: impl FnOnce(&mut Self) -> Result<()>) -> Result<Vec<FramePart>> {
+        Self::framed(write).map(Self::into_parts)
+    }
+
+    fn framed(write: impl FnOnce(&mut Self) -> Result<()>) -> Result<Self> {
         let mut buffer = Self::with_capacity(256);
         buffer.put_i32(0);
         write(&mut buffer)?;
         let length = buffer.len() - size_of::<i32>();
         let prefix = i32::try_from(length).map_err(|_| EncodeError::TooLong { length })?;
         buffer.own[..size_of::<i32>()].copy_from_slice(&prefix.to_be_bytes());
-        Ok(buffer.into_slices())
+        Ok(buffer)
     }
 
     /// Checks that `message` has `version`.
@@ -111,7 +148,15 @@ impl GatherBuffer {
     pub fn put_shared(&mut self, bytes: Bytes) {
         if !bytes.is_empty() {
             self.shared_len += bytes.len();
-            self.shared.push((self.own.len(), bytes));
+            self.shared.push((self.own.len(), FramePart::Bytes(bytes)));
+        }
+    }
+
+    /// Leaves a place for bytes that whoever sends the frame adds.
+    pub fn put_apart(&mut self, length: usize) {
+        if length > 0 {
+            self.shared_len += length;
+            self.shared.push((self.own.len(), FramePart::Apart(length)));
         }
     }
 
@@ -120,7 +165,7 @@ impl GatherBuffer {
         let before = self.own.len();
         self.own.extend_from_slice(&other.own);
         self.shared_len += other.shared_len;
-        let shifted = other.shared.into_iter().map(|(at, b)| (before + at, b));
+        let shifted = other.shared.into_iter().map(|(at, p)| (before + at, p));
         self.shared.extend(shifted);
     }
 
@@ -241,6 +286,7 @@ impl GatherBuffer {
                     .iter()
                     .for_each(|slice| self.put_shared(slice.clone()));
             }
+            Some(RecordBytes::Apart(length)) => self.put_apart(*length),
         }
         Ok(())
     }

@@ -13,7 +13,7 @@ mod reader;
 mod record_bytes;
 
 pub use error::{DecodeError, EncodeError};
-pub use gather::{GatherBuffer, TaggedFields, require_default, require_some};
+pub use gather::{FramePart, GatherBuffer, TaggedFields, require_default, require_some};
 pub use prefixed::{decode_prefixed, encode_prefixed};
 pub use reader::Reader;
 pub use record_bytes::RecordBytes;

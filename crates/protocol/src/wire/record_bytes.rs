@@ -9,6 +9,8 @@ pub enum RecordBytes<'a> {
     Borrowed(&'a [u8]),
     /// Slices that follow one another, as a log hands them out. Writing shares them.
     Shared(Vec<Bytes>),
+    /// So many bytes that are not in memory: whoever sends the frame adds them in this place.
+    Apart(usize),
 }
 
 impl<'a> RecordBytes<'a> {
@@ -20,6 +22,7 @@ impl<'a> RecordBytes<'a> {
         match self {
             Self::Borrowed(bytes) => bytes.len(),
             Self::Shared(slices) => slices.iter().map(Bytes::len).sum(),
+            Self::Apart(length) => *length,
         }
     }
 
@@ -29,10 +32,14 @@ impl<'a> RecordBytes<'a> {
     }
 
     /// The bytes in one piece; copies when they lie in several.
+    ///
+    /// # Panics
+    /// They lie apart.
     pub fn to_vec(&self) -> Vec<u8> {
         match self {
             Self::Borrowed(bytes) => bytes.to_vec(),
             Self::Shared(slices) => slices.concat(),
+            Self::Apart(length) => panic!("{length} bytes of records are not in memory"),
         }
     }
 
@@ -40,7 +47,7 @@ impl<'a> RecordBytes<'a> {
     pub fn as_borrowed(&self) -> Option<&'a [u8]> {
         match self {
             Self::Borrowed(bytes) => Some(bytes),
-            Self::Shared(_) => None,
+            Self::Shared(_) | Self::Apart(_) => None,
         }
     }
 }
@@ -52,9 +59,11 @@ impl Default for RecordBytes<'_> {
 }
 
 impl PartialEq for RecordBytes<'_> {
-    /// Equal bytes are equal, however they are cut.
+    /// Equal bytes are equal, however they are cut. Of bytes that lie apart only the length is known.
     fn eq(&self, other: &Self) -> bool {
         match (self, other) {
+            (Self::Apart(a), Self::Apart(b)) => a == b,
+            (Self::Apart(_), _) | (_, Self::Apart(_)) => false,
             (Self::Borrowed(a), Self::Borrowed(b)) => a == b,
             _ => self.len() == other.len() && self.to_vec() == other.to_vec(),
         }

@@ -4,7 +4,9 @@ use bytes::Bytes;
 use fanlog_protocol::messages::api_versions_response::{ApiVersion, FinalizedFeatureKey};
 use fanlog_protocol::messages::fetch_response::{FetchableTopicResponse, PartitionData};
 use fanlog_protocol::messages::*;
-use fanlog_protocol::wire::{DecodeError, EncodeError, GatherBuffer, Reader, RecordBytes};
+use fanlog_protocol::wire::{
+    DecodeError, EncodeError, FramePart, GatherBuffer, Reader, RecordBytes,
+};
 use fanlog_protocol::{ApiKey, Message, Request};
 
 fn written<'a>(message: &impl Message<'a>, version: i16) -> Vec<u8> {
@@ -123,6 +125,26 @@ fn record_bytes_are_shared_and_not_copied() {
     let records = decoded.responses[0].partitions[0].records.as_ref().unwrap();
     let borrowed = records.as_borrowed().unwrap();
     assert!(bytes.as_ptr_range().contains(&borrowed.as_ptr()));
+}
+
+#[test]
+fn bytes_that_lie_apart_leave_their_place_in_the_frame() {
+    let records = vec![7; 100];
+    for version in [4, 11, 12, 17] {
+        let whole = fetch_response(Some(RecordBytes::Borrowed(&records)));
+        let expected = GatherBuffer::frame(|buffer| whole.encode(buffer, version)).unwrap();
+        let apart = fetch_response(Some(RecordBytes::Apart(records.len())));
+        let parts = GatherBuffer::frame_parts(|buffer| apart.encode(buffer, version)).unwrap();
+        let mut bytes = Vec::new();
+        for part in &parts {
+            match part {
+                FramePart::Bytes(part) => bytes.extend_from_slice(part),
+                FramePart::Apart(length) => bytes.extend_from_slice(&records[..*length]),
+            }
+        }
+        assert_eq!(bytes, expected.concat(), "{version}");
+        assert!(parts.contains(&FramePart::Apart(100)));
+    }
 }
 
 #[test]

@@ -1,0 +1,108 @@
+//! The bytes that all fetches together may hold in memory.
+//!
+//! Why it exists: a thousand consumers of fifty megabytes each are more than any machine has. What is sent from its file takes none.
+//! Invariants: OPS-1.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+
+/// The unit in which the budget is counted, so that it fits the semaphore's numbers.
+const BUDGET_UNIT: usize = 1024;
+/// A fetch of no more than this is small.
+pub(crate) const SMALL_BYTES_MAX: usize = 1024 * 1024;
+
+/// A share of the memory that fetches may hold; given back when dropped.
+#[derive(Debug)]
+pub struct FetchMemory {
+    lane: Option<(OwnedSemaphorePermit, Arc<Lane>)>,
+}
+
+impl FetchMemory {
+    /// Whether other fetches wait for memory of this kind.
+    pub fn is_wanted(&self) -> bool {
+        let wanted = |lane: &Lane| lane.waiting.load(Ordering::Relaxed) > 0;
+        self.lane.as_ref().is_some_and(|(_, lane)| wanted(lane))
+    }
+}
+
+/// The bytes that all fetches together may hold: a quarter is for small ones, so that they never wait for large ones.
+#[derive(Clone, Debug)]
+pub(crate) struct FetchBudget {
+    small: Arc<Lane>,
+    large: Arc<Lane>,
+}
+
+#[derive(Debug)]
+struct Lane {
+    units: Arc<Semaphore>,
+    units_max: usize,
+    waiting: AtomicUsize,
+}
+
+/// Counts one who waits, however the wait ends.
+struct Waiting<'a>(&'a AtomicUsize);
+
+impl Drop for Waiting<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+impl Lane {
+    fn new(bytes: usize) -> Arc<Self> {
+        let units_max = bytes.div_ceil(BUDGET_UNIT).clamp(1, u32::MAX as usize);
+        Arc::new(Self {
+            units: Arc::new(Semaphore::new(units_max)),
+            units_max,
+            waiting: AtomicUsize::new(0),
+        })
+    }
+
+    fn units_for(&self, bytes: usize) -> u32 {
+        bytes.div_ceil(BUDGET_UNIT).min(self.units_max) as u32
+    }
+}
+
+impl FetchBudget {
+    pub(crate) fn new(bytes: usize) -> Self {
+        let quarter = bytes / 4;
+        Self {
+            small: Lane::new(quarter),
+            large: Lane::new(bytes - quarter),
+        }
+    }
+
+    /// Room for a large fetch, if there is any now.
+    pub(crate) fn try_reserve_large(&self, bytes: usize) -> Option<FetchMemory> {
+        let lane = &self.large;
+        let units = Arc::clone(&lane.units).try_acquire_many_owned(lane.units_for(bytes));
+        units.ok().map(|permit| FetchMemory {
+            lane: Some((permit, Arc::clone(lane))),
+        })
+    }
+
+    /// Waits for room. A single batch larger than the whole budget gets all of it, so that it can be read at all.
+    pub(crate) async fn reserve(&self, bytes: usize) -> FetchMemory {
+        if bytes == 0 {
+            return FetchMemory { lane: None };
+        }
+        let lane = match bytes {
+            ..=SMALL_BYTES_MAX => &self.small,
+            _ => &self.large,
+        };
+        lane.waiting.fetch_add(1, Ordering::Relaxed);
+        let _waiting = Waiting(&lane.waiting);
+        let permit = Arc::clone(&lane.units)
+            .acquire_many_owned(lane.units_for(bytes))
+            .await
+            .expect("the budget's semaphore is never closed");
+        FetchMemory {
+            lane: Some((permit, Arc::clone(lane))),
+        }
+    }
+
+    pub(crate) fn bytes_max(&self) -> usize {
+        self.large.units_max * BUDGET_UNIT
+    }
+}
