@@ -81,21 +81,8 @@ impl Server {
             ..BrokerConfig::new(BrokerId(NODE_ID), "/data")
         };
         let broker = Broker::start(config, environment).unwrap();
-        let mut listener = ListenerConfig {
-            address: "127.0.0.1:0".parse().unwrap(),
-            advertise: None,
-            frame_bytes_max: FRAME_BYTES_MAX,
-            request_memory_bytes: 64 * 1024 * 1024,
-            connections_max: 100,
-            idle_max: Duration::from_secs(600),
-            fetch_sessions_max: 10,
-            sent_from_file_min: fanlog_kafka_listener::SENT_FROM_FILE_MIN,
-        };
-        change(&mut listener);
-        let listener = KafkaListener::bind(listener, broker.clone()).await.unwrap();
-        let address = listener.local_address().unwrap();
         let (stop, stopped) = watch::channel(false);
-        let serving = tokio::spawn(listener.serve(stopped));
+        let (address, serving) = listen(&broker, stopped, change).await;
         Self {
             broker,
             address,
@@ -103,6 +90,11 @@ impl Server {
             serving,
             dir,
         }
+    }
+
+    /// Has the broker listen on one more port.
+    pub async fn listen_too(&self, change: impl FnOnce(&mut ListenerConfig)) -> SocketAddr {
+        listen(&self.broker, self.stop.subscribe(), change).await.0
     }
 
     /// Stops cleanly and starts again over the same directory, on another port.
@@ -133,10 +125,7 @@ impl Server {
     }
 
     pub async fn client(&self) -> Client {
-        Client {
-            stream: TcpStream::connect(self.address).await.unwrap(),
-            correlation_id: 0,
-        }
+        Client::connect(self.address).await
     }
 
     /// A topic, created through the protocol; its id.
@@ -160,6 +149,27 @@ impl Server {
     }
 }
 
+async fn listen(
+    broker: &Arc<Broker>,
+    stopped: watch::Receiver<bool>,
+    change: impl FnOnce(&mut ListenerConfig),
+) -> (SocketAddr, JoinHandle<()>) {
+    let mut config = ListenerConfig {
+        address: "127.0.0.1:0".parse().unwrap(),
+        advertise: None,
+        frame_bytes_max: FRAME_BYTES_MAX,
+        request_memory_bytes: 64 * 1024 * 1024,
+        connections_max: 100,
+        idle_max: Duration::from_secs(600),
+        fetch_sessions_max: 10,
+        sent_from_file_min: fanlog_kafka_listener::SENT_FROM_FILE_MIN,
+    };
+    change(&mut config);
+    let listener = KafkaListener::bind(config, broker.clone()).await.unwrap();
+    let address = listener.local_address().unwrap();
+    (address, tokio::spawn(listener.serve(stopped)))
+}
+
 /// A connection that speaks raw messages.
 pub struct Client {
     pub stream: TcpStream,
@@ -167,6 +177,13 @@ pub struct Client {
 }
 
 impl Client {
+    pub async fn connect(address: SocketAddr) -> Self {
+        Self {
+            stream: TcpStream::connect(address).await.unwrap(),
+            correlation_id: 0,
+        }
+    }
+
     /// Sends a request and returns its correlation id.
     pub async fn send<R: Request<'static>>(&mut self, request: &R, version: i16) -> i32 {
         self.correlation_id += 1;
