@@ -18,6 +18,8 @@ use std::sync::Arc;
 
 /// How much is copied on the thread that serves the connection: a fraction of a millisecond's work.
 const INLINE_BYTES_MAX: usize = 1024 * 1024;
+/// Where more would be copied, runs of this many bytes go from their files too: the copies would need memory and another thread.
+const SENT_FROM_FILE_MIN_OF_MUCH: usize = 64 * 1024;
 /// How much one fetch gives of what was not appended lately: as much as is brought into memory and checked before the answer begins.
 const OLD_BYTES_MAX: usize = 8 * 1024 * 1024;
 
@@ -67,6 +69,31 @@ struct Looked {
     partitions: Vec<Result<Readable, FetchError>>,
     /// How many bytes have to be copied into memory.
     copied: usize,
+    /// Runs of at least so many bytes go from their files.
+    sent_from_file_min: usize,
+}
+
+impl Looked {
+    fn new(partitions: Vec<Result<Readable, FetchError>>, sent_from_file_min: usize) -> Self {
+        let mut looked = Self {
+            partitions,
+            copied: 0,
+            sent_from_file_min,
+        };
+        looked.copied = looked.count_copied();
+        let lower = SENT_FROM_FILE_MIN_OF_MUCH.min(sent_from_file_min);
+        if looked.copied > INLINE_BYTES_MAX && sent_from_file_min < usize::MAX {
+            looked.sent_from_file_min = lower;
+            looked.copied = looked.count_copied();
+        }
+        looked
+    }
+
+    fn count_copied(&self) -> usize {
+        let readable = self.partitions.iter().flatten();
+        let copied = readable.filter(|readable| !readable.is_sendable(self.sent_from_file_min));
+        copied.map(Readable::bytes).sum()
+    }
 }
 
 type Outcomes = Vec<Result<FetchedRecords, FetchError>>;
@@ -266,7 +293,7 @@ impl Fetch {
         let count = self.targets.len();
         let mut partitions: Vec<Option<Result<Readable, FetchError>>> = Vec::new();
         partitions.resize_with(count, || None);
-        let (mut left, mut copied) = (self.plan.bytes_max, 0);
+        let mut left = self.plan.bytes_max;
         let mut has_records = false;
         for turn in 0..count {
             let position = (self.plan.first + turn) % count;
@@ -278,9 +305,6 @@ impl Fetch {
                     let bytes = readable.bytes();
                     has_records |= bytes > 0;
                     left = left.saturating_sub(bytes);
-                    if !readable.is_sendable(self.plan.sent_from_file_min) {
-                        copied += bytes;
-                    }
                     Ok(readable)
                 }
                 Err(error) => Err(error),
@@ -288,7 +312,7 @@ impl Fetch {
             partitions[position] = Some(looked);
         }
         let partitions = partitions.into_iter().flatten().collect();
-        Some(Looked { partitions, copied })
+        Some(Looked::new(partitions, self.plan.sent_from_file_min))
     }
 
     fn look_at(
@@ -314,10 +338,10 @@ impl Fetch {
     /// The records, in memory or ready to be sent from their files; nothing where the thread would have to wait.
     fn hand_out(&self, looked: &Looked, thread: Thread) -> Option<Outcomes> {
         let mut outcomes = Vec::with_capacity(looked.partitions.len());
-        for (looked, target) in looked.partitions.iter().zip(&self.targets) {
-            outcomes.push(match (looked, target) {
+        for (of_one, target) in looked.partitions.iter().zip(&self.targets) {
+            outcomes.push(match (of_one, target) {
                 (Ok(readable), Ok(partition)) => {
-                    let is_sent = readable.is_sendable(self.plan.sent_from_file_min);
+                    let is_sent = readable.is_sendable(looked.sent_from_file_min);
                     match (is_sent, thread) {
                         (true, Thread::MustNotWait) => Ok(readable.ready_slices()?),
                         (true, Thread::MayWait) => partition.load(readable),

@@ -49,5 +49,5 @@ pub struct ListenerConfig {
     pub sent_from_file_min: usize,
 }
 
-/// Below this, copying records into the answer takes less time than another system call.
-pub const SENT_FROM_FILE_MIN: usize = 32 * 1024;
+/// Below this, copying records into the answer takes less time than sending them from the file: `docs/decisions/sendfile.md`.
+pub const SENT_FROM_FILE_MIN: usize = 256 * 1024;
