@@ -129,9 +129,6 @@ impl Opener {
     ) -> Result<Log, OpenError> {
         let disk = &*self.environment.disk;
         let folder: &str = &place.folder;
-        if !disk.may_keep_another_file() {
-            return Err(io::Error::from_raw_os_error(EMFILE).into());
-        }
         let dir = Path::new(folder);
         let consent = dir.join(BEGIN_EMPTY);
         let has_consent = is_made && disk.exists(&consent)?;

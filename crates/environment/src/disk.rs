@@ -6,6 +6,7 @@
 //!
 //! All paths are relative to the data directory; the empty path is the data directory itself.
 
+use crate::KeptFile;
 use std::ffi::OsString;
 use std::fmt;
 use std::io::{self, IoSlice};
@@ -53,10 +54,8 @@ pub trait Disk: fmt::Debug + Send + Sync + 'static {
     fn exists(&self, path: &Path) -> io::Result<bool>;
     /// Opens a file.
     fn open(&self, path: &Path, mode: OpenMode) -> io::Result<Arc<dyn DiskFile>>;
-    /// Whether one more file may be opened and stay open. Those who open it for a moment need not ask.
-    fn may_keep_another_file(&self) -> bool {
-        true
-    }
+    /// Notes a file that stays open. Where too many are open, those that were not used for longest are closed.
+    fn keep(&self, _file: &Arc<KeptFile>) {}
     /// Makes the names in a directory durable (not those in the directories below it).
     fn sync_dir(&self, path: &Path) -> io::Result<()>;
     /// How many bytes can still be written.

@@ -10,6 +10,7 @@ mod atomically;
 mod clock;
 mod disk;
 mod entropy;
+mod kept_file;
 mod real;
 pub mod simulated;
 
@@ -19,6 +20,7 @@ pub use atomically::{read_bounded, write_atomically, write_atomically_beside};
 pub use clock::{Clock, ManualClock, SystemClock};
 pub use disk::{DirEntry, Disk, DiskFile, OpenMode};
 pub use entropy::{Entropy, OsEntropy, SeededEntropy};
+pub use kept_file::KeptFile;
 pub use real::{DataDirError, LOCK_FILE, RealDisk};
 pub use simulated::SimulatedDisk;
 

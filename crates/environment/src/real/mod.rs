@@ -7,12 +7,14 @@
 
 mod data_dir;
 mod file;
+mod kept_files;
 
 pub use data_dir::{DataDirError, LOCK_FILE};
 
-use crate::{DirEntry, Disk, DiskFile, OpenMode};
+use crate::{DirEntry, Disk, DiskFile, KeptFile, OpenMode};
 use data_dir::Lock;
 use file::{OpenFiles, RealFile};
+use kept_files::KeptFiles;
 use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io;
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
@@ -29,6 +31,7 @@ const DIR_PERMISSIONS: u32 = 0o750;
 pub struct RealDisk {
     root: PathBuf,
     files: Arc<OpenFiles>,
+    kept: KeptFiles,
     _lock: Lock,
 }
 
@@ -42,6 +45,7 @@ impl RealDisk {
         Ok(Self {
             root: dir.to_owned(),
             files: OpenFiles::new(usize::MAX),
+            kept: KeptFiles::default(),
             _lock: Lock::take(dir)?,
         })
     }
@@ -121,7 +125,11 @@ impl Disk for RealDisk {
     }
 
     fn open(&self, path: &Path, mode: OpenMode) -> io::Result<Arc<dyn DiskFile>> {
-        let place = self.files.take()?;
+        let place = match self.files.take() {
+            Ok(place) => place,
+            Err(_) if self.kept.close_one() => self.files.take()?,
+            Err(error) => return Err(error),
+        };
         let file = OpenOptions::new()
             .read(true)
             .write(mode != OpenMode::Read)
@@ -132,10 +140,11 @@ impl Disk for RealDisk {
         Ok(Arc::new(RealFile::new(file, place)))
     }
 
-    fn may_keep_another_file(&self) -> bool {
-        // A quarter is for files that are open for a moment: indexes, older segments, the next segment.
-        let max = self.files.max;
-        self.files.count.load(Ordering::Relaxed) < max - max / 4
+    fn keep(&self, file: &Arc<KeptFile>) {
+        // A quarter is for files that are open for a moment: indexes, snapshots, the next segment.
+        let max = self.files.max - self.files.max / 4;
+        while self.files.count.load(Ordering::Relaxed) > max && self.kept.close_one() {}
+        self.kept.add(file);
     }
 
     fn sync_dir(&self, path: &Path) -> io::Result<()> {

@@ -2,6 +2,7 @@ use super::*;
 use crate::{read_bounded, write_atomically};
 use std::io::IoSlice;
 use std::os::unix::fs::PermissionsExt;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 fn disk() -> (tempfile::TempDir, RealDisk) {
     let dir = tempfile::tempdir().unwrap();
@@ -147,13 +148,48 @@ fn files_beyond_the_share_are_refused_until_others_are_closed() {
     let folder = tempfile::tempdir().unwrap();
     let disk = RealDisk::open(folder.path()).unwrap().with_files_max(4);
     let open = |name: &str| disk.open(Path::new(name), OpenMode::CreateOrOpen);
-    let mut held: Vec<_> = ["a", "b", "c"].map(|name| open(name).unwrap()).into();
-    // The last quarter is for files that are open for a moment.
-    assert!(!disk.may_keep_another_file());
-    held.push(open("d").unwrap());
+    let held = ["a", "b", "c", "d"].map(|name| open(name).unwrap());
     assert_eq!(open("e").unwrap_err().raw_os_error(), Some(24));
     assert!(!disk.exists(Path::new("e")).unwrap());
     drop(held);
-    assert!(disk.may_keep_another_file());
     open("e").unwrap();
+}
+
+#[test]
+fn files_that_are_kept_open_give_way_unless_they_are_pinned_or_were_just_used() {
+    let folder = tempfile::tempdir().unwrap();
+    let disk = RealDisk::open(folder.path()).unwrap().with_files_max(8);
+    let kept: Vec<Arc<KeptFile>> = (0..20).map(|_| Arc::default()).collect();
+    let opened = AtomicUsize::new(0);
+    let get = |n: usize| {
+        let open = || {
+            opened.fetch_add(1, Ordering::Relaxed);
+            disk.open(Path::new(&format!("f{n}")), OpenMode::CreateOrOpen)
+        };
+        kept[n].get(&disk, open)
+    };
+    get(0).unwrap();
+    kept[0].pin();
+    let held = get(1).unwrap();
+    for n in 1..20 {
+        get(n).unwrap();
+        assert!(disk.files.count.load(Ordering::Relaxed) <= 8);
+    }
+    assert_eq!(opened.load(Ordering::Relaxed), 20);
+    get(0).unwrap();
+    get(19).unwrap();
+    assert_eq!(opened.load(Ordering::Relaxed), 20);
+    // What somebody still has stays readable, whatever became of its place.
+    held.write_all_at(b"x", 0).unwrap();
+    get(1).unwrap().read_exact_at(&mut [0], 0).unwrap();
+    // Where all are pinned there is nothing to close.
+    drop(held);
+    kept.iter().for_each(|file| file.close());
+    for (n, file) in kept.iter().enumerate().take(8) {
+        get(n).unwrap();
+        file.pin();
+    }
+    assert_eq!(get(8).unwrap_err().raw_os_error(), Some(24));
+    kept[3].unpin();
+    get(8).unwrap();
 }

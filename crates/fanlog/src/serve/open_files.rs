@@ -58,10 +58,8 @@ impl OpenFiles {
         let Self { logs, connections } = self;
         (logs < FEW / 2).then(|| {
             format!(
-                "few files may be open at once (ulimit -n): there is room for about {} partitions and {connections} \
-                 connections; raise the limit for more",
-                // Storage keeps a quarter for files that it opens for a moment.
-                logs - logs / 4
+                "few files may be open at once (ulimit -n): there is room for {connections} connections and for {logs} files \
+                 of logs, which are closed and opened again where there are more partitions in use; raise the limit"
             )
         })
     }
@@ -103,10 +101,7 @@ mod tests {
     #[test]
     fn a_small_limit_is_worth_a_warning_and_a_large_one_is_not() {
         let small = OpenFiles::of_limit(Some(64)).warning().unwrap();
-        assert!(
-            small.contains("18 partitions and 24 connections"),
-            "{small}"
-        );
+        assert!(small.contains("24 connections and for 24 files"), "{small}");
         assert_eq!(OpenFiles::of_limit(Some(500_000)).warning(), None);
         assert_eq!(OpenFiles::of_limit(None).warning(), None);
     }

@@ -190,17 +190,23 @@ impl Log {
 
     fn write(&mut self, bytes: &[u8]) -> Result<(), AppendError> {
         let size = self.active().size;
-        let written = self.active().log_file(self.disk()).and_then(|file| {
-            file.write_all_at(bytes, size).map_err(|error| {
-                // What it had taken must be gone for good before anything else is written there: a later crash could bring a
-                // mixture of the two back.
-                let undone = file.set_len(size).and_then(|()| file.sync_data());
-                match undone {
-                    Ok(()) => error,
-                    Err(undo) => std::io::Error::other(Undo(undo)),
-                }
-            })
-        });
+        let written = self
+            .active()
+            .log_file_to_write(self.disk())
+            .and_then(|file| {
+                file.write_all_at(bytes, size).map_err(|error| {
+                    // What it had taken must be gone for good before anything else is written there: a later crash could bring a
+                    // mixture of the two back.
+                    let undone = file.set_len(size).and_then(|()| file.sync_data());
+                    match undone {
+                        Ok(()) => error,
+                        Err(undo) => std::io::Error::other(Undo(undo)),
+                    }
+                })
+            });
+        if written.is_err() && self.durable == self.log_end {
+            self.active().note_synced();
+        }
         match written {
             Ok(()) => Ok(()),
             Err(error) if error.get_ref().is_some_and(|inner| inner.is::<Undo>()) => Err(self

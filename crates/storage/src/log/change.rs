@@ -76,7 +76,7 @@ impl Log {
             // The log starts within the batch that is cut: what was deleted of it goes with it.
             self.save_log_start(end)?;
         }
-        self.mark = None;
+        self.mark.close();
         files::save_mark(&*disk, &self.dir, end.min(self.durable))?;
         disk.sync_dir(&self.dir)?;
         let Some((base_offset, batch)) = cut else {

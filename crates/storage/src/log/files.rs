@@ -6,7 +6,7 @@ use crate::formats::{
     leader_epoch_checkpoint, offset_checkpoint, partition_metadata, producer_snapshot,
     recovery_mark,
 };
-use fanlog_environment::{Disk, DiskFile, OpenMode, read_bounded, write_atomically};
+use fanlog_environment::{Disk, KeptFile, OpenMode, read_bounded, write_atomically};
 use fanlog_model::{Offset, PartitionIndex, TopicId, TopicName, TopicPartition};
 use leader_epoch_checkpoint::EpochEntry;
 use producer_snapshot::SnapshotEntry;
@@ -179,25 +179,13 @@ pub(super) fn read_mark(disk: &dyn Disk, dir: &Path) -> io::Result<Offset> {
 }
 
 /// Overwrites the mark, without a sync: an older one only makes recovery read more.
-pub(super) fn write_mark(
-    open: &mut Option<Arc<dyn DiskFile>>,
-    disk: &dyn Disk,
-    dir: &Path,
-    durable: Offset,
-) {
-    let write = |open: &mut Option<Arc<dyn DiskFile>>| {
-        if open.is_none() {
-            let path = dir.join(file_names::RECOVERY_MARK);
-            *open = Some(disk.open(&path, OpenMode::CreateOrOpen)?);
-        }
-        match open {
-            Some(file) => file.write_all_at(&recovery_mark::encode(durable), 0),
-            None => Ok(()),
-        }
-    };
-    if let Err(error) = write(open) {
+pub(super) fn write_mark(mark: &Arc<KeptFile>, disk: &dyn Disk, dir: &Path, durable: Offset) {
+    let path = || dir.join(file_names::RECOVERY_MARK);
+    let file = mark.get(disk, || disk.open(&path(), OpenMode::CreateOrOpen));
+    let written = file.and_then(|file| file.write_all_at(&recovery_mark::encode(durable), 0));
+    if let Err(error) = written {
         tracing::warn!(dir = %dir.display(), %error, "recovery mark is not written");
-        *open = None;
+        mark.close();
     }
 }
 

@@ -88,7 +88,6 @@ impl TimeSearch {
     pub fn first_at(&self, timestamp: TimestampMs) -> Result<Option<TimestampOffset>, ReadError> {
         for segment in &self.segments {
             let found = self.search_segment(segment, timestamp);
-            segment.close_file();
             if let Some(found) = found.map_err(|error| read_error(&self.name, error))? {
                 return Ok(Some(found));
             }
@@ -147,7 +146,6 @@ impl TimeSearch {
         let mut best = None;
         for segment in &self.segments {
             let max = segment.max_timestamp_below(disk, self.below);
-            segment.close_file();
             if let Some(max) = max?
                 && max.offset >= self.log_start
                 && best.is_none_or(|(_, best): (&Segment, MaxTimestamp)| {

@@ -34,10 +34,9 @@ use crate::leader_epochs::LeaderEpochs;
 use crate::producer_state::ProducerState;
 use crate::segment::Segment;
 use crate::types::ActiveProducer;
-use fanlog_environment::{Disk, DiskFile, Environment};
+use fanlog_environment::{Disk, Environment, KeptFile};
 use fanlog_model::{LeaderEpoch, Offset, TimestampMs, TopicId};
 use parking_lot::Mutex;
-use std::collections::VecDeque;
 use std::io;
 use std::path::Path;
 use std::sync::Arc;
@@ -79,9 +78,7 @@ pub struct Log {
     /// Whether a ticket's sync failed, which may not have been told yet. Held while the segment is synced: the kernel tells
     /// of an error once, and another sync of the same file, at the same time or later, succeeds.
     has_sync_failed: Arc<Mutex<bool>>,
-    mark: Option<Arc<dyn DiskFile>>,
-    /// Sealed segments whose file is open, the one used last at the back.
-    open_sealed: Mutex<VecDeque<Offset>>,
+    mark: Arc<KeptFile>,
 }
 
 impl Log {

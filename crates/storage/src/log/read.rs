@@ -13,8 +13,6 @@ use fanlog_environment::Disk;
 use fanlog_model::Offset;
 use std::sync::Arc;
 
-/// How many sealed segments keep their file open (OPS-1).
-const OPEN_SEALED_MAX: usize = 4;
 /// How many segments a search looks into: where compaction has emptied more in a row, it is done under the lock.
 const SEARCHED_MAX: usize = 8;
 
@@ -96,10 +94,7 @@ impl Log {
         let filled = candidates.iter().filter(|segment| segment.size > 0);
         let segments = filled
             .take(SEARCHED_MAX)
-            .map(|segment| {
-                self.note_open(segment.base_offset);
-                segment.snapshot(segment.base_offset < active)
-            })
+            .map(|segment| segment.snapshot(segment.base_offset < active))
             .collect();
         Ok(ReadSearch {
             disk: self.environment.disk.clone(),
@@ -131,7 +126,6 @@ impl Log {
             if segment.size == 0 {
                 continue;
             }
-            self.note_open(segment.base_offset);
             if let Some(found) = segment.find(self.disk(), from)? {
                 return Ok(Some((segment, found)));
             }
@@ -157,22 +151,6 @@ impl Log {
 
     pub(super) fn read_error(&self, error: SegmentError) -> ReadError {
         read_error(&self.name, error)
-    }
-
-    /// Notes that a segment's file may be open, and closes the one unused for longest where there are too many.
-    pub(super) fn note_open(&self, base_offset: Offset) {
-        if base_offset == self.active().base_offset {
-            return;
-        }
-        let mut open = self.open_sealed.lock();
-        open.retain(|offset| *offset != base_offset);
-        open.push_back(base_offset);
-        if open.len() > OPEN_SEALED_MAX
-            && let Some(oldest) = open.pop_front()
-            && let Some(segment) = self.segments.iter().find(|s| s.base_offset == oldest)
-        {
-            segment.close_file();
-        }
     }
 }
 

@@ -18,7 +18,6 @@ use crate::types::RecoveryMode;
 use fanlog_environment::{Disk, Environment, OpenMode};
 use fanlog_model::{LeaderEpoch, Offset};
 use parking_lot::Mutex;
-use std::collections::VecDeque;
 use std::ffi::OsString;
 use std::io;
 use std::path::Path;
@@ -163,8 +162,7 @@ impl Log {
             generation: 0,
             failed: None,
             has_sync_failed: Arc::new(Mutex::new(false)),
-            mark: None,
-            open_sealed: Mutex::new(VecDeque::new()),
+            mark: Arc::default(),
         })
     }
 
@@ -317,7 +315,6 @@ impl Log {
         }
         for pair in self.segments.windows(2) {
             let next = pair[1].base_offset;
-            self.note_open(pair[0].base_offset);
             let last = pair[0].find(self.disk(), Offset(next.get() - 1));
             let last = last.map_err(|error| self.open_segment_error(error))?;
             if last.is_none_or(|last| last.header.next_offset() != next) {
@@ -354,7 +351,6 @@ impl Log {
         let now = self.environment.clock.wall_ms();
         for i in self.segment_index(walk_from)..self.segments.len() - 1 {
             let segment = &self.segments[i];
-            self.note_open(segment.base_offset);
             self.walk_sealed(segment, |header| {
                 epochs.assign(header.leader_epoch, header.base_offset);
                 if header.base_offset >= snapshot {

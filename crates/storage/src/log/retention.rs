@@ -94,7 +94,6 @@ impl Log {
         if retention_ms < 0 || !self.config.is_deleted_by_retention || segment.size == 0 {
             return Ok(false);
         }
-        self.note_open(segment.base_offset);
         let max = segment.max_timestamp(self.disk()).map_err(into_io)?;
         // Records without a time are kept: nothing says how old they are.
         Ok(max.is_some_and(|max| now.get().saturating_sub(max.timestamp.get()) > retention_ms))

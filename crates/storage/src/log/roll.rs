@@ -109,9 +109,7 @@ impl Log {
         let segment = Segment::create(self.disk(), &self.dir, self.log_end, now, layout)
             .map_err(RollError::Io)?;
         self.dir_changes += 1;
-        let sealed = self.active().base_offset;
         self.segments.push(segment);
-        self.note_open(sealed);
         self.check_invariants();
         Ok(())
     }
@@ -124,6 +122,7 @@ impl Log {
             .log_file(&*disk)
             .map_err(|e| ("opening the segment", e))?;
         sync_segment(&*file, &self.has_sync_failed).map_err(|e| ("sync of a full segment", e))?;
+        self.active().note_synced();
         if self.dir_changes > self.dir_synced {
             disk.sync_dir(&self.dir)
                 .map_err(|e| ("sync of the folder", e))?;
@@ -135,7 +134,7 @@ impl Log {
             .map_err(|e| ("writing the indexes", e))?;
         self.save_snapshot()
             .map_err(|e| ("writing the producer snapshot", e))?;
-        files::write_mark(&mut self.mark, &*disk, &self.dir, self.log_end);
+        files::write_mark(&self.mark, &*disk, &self.dir, self.log_end);
         Ok(())
     }
 

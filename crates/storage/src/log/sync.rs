@@ -229,10 +229,13 @@ impl Log {
         if ticket.are_epochs_saved.load(Ordering::Acquire) {
             self.epochs_saved = ticket.epochs_version;
         }
+        if ticket.end == self.log_end {
+            self.active().note_synced();
+        }
         if ticket.end > self.durable {
             self.durable = ticket.end;
             let disk = self.environment.disk.clone();
-            files::write_mark(&mut self.mark, &*disk, &self.dir, ticket.end);
+            files::write_mark(&self.mark, &*disk, &self.dir, ticket.end);
         }
         // A roll in the meantime has made a later one.
         let is_latest = self.last_snapshot.is_none_or(|latest| latest < ticket.end);

@@ -19,7 +19,7 @@ pub(crate) use recent_batches::{RecentBatches, Run};
 use crate::config::Layout;
 use crate::formats::file_names::{self, LOG};
 use crate::header::{BatchHeader, Step};
-use fanlog_environment::{Disk, DiskFile, OpenMode};
+use fanlog_environment::{Disk, DiskFile, KeptFile, OpenMode};
 use fanlog_model::{Offset, TimestampMs};
 use parking_lot::Mutex;
 use std::io;
@@ -60,7 +60,7 @@ pub(crate) struct Segment {
     pub(crate) created: TimestampMs,
     /// The largest timestamp of the first batch: what rolling by time counts from.
     first_timestamp: Option<TimestampMs>,
-    log: Mutex<Option<Arc<dyn DiskFile>>>,
+    log: Arc<KeptFile>,
     /// Shared with the snapshots of a sealed segment, so that what they open serves the next.
     indexes: Arc<Mutex<Option<Indexes>>>,
     /// Which of its bytes need not be checked before they are sent.
@@ -91,7 +91,7 @@ impl Segment {
             return Err(io::Error::new(io::ErrorKind::AlreadyExists, reason));
         }
         let segment = Self::existing(dir, base_offset, 0, now, layout);
-        *segment.log.lock() = Some(file);
+        segment.log.put(disk, file);
         *segment.indexes.lock() = Some(Indexes::empty(dir, base_offset));
         Ok(segment)
     }
@@ -110,7 +110,7 @@ impl Segment {
             size,
             created: now,
             first_timestamp: None,
-            log: Mutex::new(None),
+            log: Arc::default(),
             indexes: Arc::default(),
             checked: Arc::default(),
             is_written: false,
@@ -132,7 +132,7 @@ impl Segment {
             size: self.size,
             created: self.created,
             first_timestamp: self.first_timestamp,
-            log: Mutex::new(self.log.lock().clone()),
+            log: self.log.clone(),
             indexes,
             checked: self.checked.clone(),
             is_written: self.is_written,
@@ -157,23 +157,25 @@ impl Segment {
 
     /// The file of batches, opened where it is not.
     pub(crate) fn log_file(&self, disk: &dyn Disk) -> io::Result<Arc<dyn DiskFile>> {
-        let mut log = self.log.lock();
-        if let Some(file) = &*log {
-            return Ok(file.clone());
-        }
-        let file = disk.open(&self.log_path(), OpenMode::ReadWrite)?;
-        *log = Some(file.clone());
-        Ok(file)
+        let open = || disk.open(&self.log_path(), OpenMode::ReadWrite);
+        self.log.get(disk, open)
     }
 
-    #[cfg(test)]
-    pub(crate) fn has_open_file(&self) -> bool {
-        self.log.lock().is_some()
+    /// The file of batches, about to be written: it stays open until it is synced.
+    pub(crate) fn log_file_to_write(&self, disk: &dyn Disk) -> io::Result<Arc<dyn DiskFile>> {
+        // Before it is opened: whoever looks for a file to close meanwhile must not take this one.
+        self.log.pin();
+        self.log_file(disk)
+    }
+
+    /// Everything in the file is synced.
+    pub(crate) fn note_synced(&self) {
+        self.log.unpin();
     }
 
     /// Lets go of the open file.
     pub(crate) fn close_file(&self) {
-        *self.log.lock() = None;
+        self.log.close();
     }
 
     /// Notes a batch that was written at the segment's end.

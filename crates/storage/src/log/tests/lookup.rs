@@ -159,31 +159,3 @@ fn a_search_goes_on_beside_appends_and_writes_nothing() {
     assert!(is_missing(gone));
     assert_eq!(fixture.disk.live_files(), before);
 }
-
-#[test]
-fn a_lookup_over_all_segments_leaves_few_files_open() {
-    let fixture = Fixture::new();
-    drop(filled(&fixture, Compression::None));
-    let config = LogConfig {
-        segment_bytes: 200,
-        ..small()
-    };
-    let mut log = fixture.open(&config, 1);
-    for i in 0..20 {
-        send(
-            &mut log,
-            batch(&[(5_000 + i, "a segment each, with some more bytes")]),
-        )
-        .unwrap();
-    }
-    assert!(log.segment_count() > 10);
-    sync(&mut log).unwrap();
-    log.close().unwrap();
-    let mut log = fixture.open_clean(&config, 2);
-    let open = |log: &Log| log.segments.iter().filter(|s| s.has_open_file()).count();
-    let latest = log.max_timestamp_offset(log.log_end_offset()).unwrap();
-    assert_eq!(found(latest), Some((259, 5_019)));
-    assert!(open(&log) <= 5, "{}", open(&log));
-    log.apply_retention(NOW).unwrap();
-    assert!(open(&log) <= 5, "{}", open(&log));
-}

@@ -3,7 +3,7 @@
 use super::*;
 use crate::formats::file_names::{LEADER_EPOCH_CHECKPOINT, PRODUCER_SNAPSHOT};
 use fanlog_environment::simulated::FailedSync;
-use fanlog_environment::{DirEntry, OpenMode};
+use fanlog_environment::{DirEntry, DiskFile, OpenMode};
 use std::fmt;
 use std::sync::atomic::{AtomicUsize, Ordering};
 

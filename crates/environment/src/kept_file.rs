@@ -1,0 +1,100 @@
+//! A file that is kept open for as long as nobody else needs its handle.
+//!
+//! Why it exists: a broker has more files than a process may have open; those used last stay open, the others are opened again
+//! when they are needed.
+//! Owns: one handle at most.   Never: closes a file with bytes that are not synced: the kernel tells whoever has the file open of a
+//! failed write, and may forget to tell those who open it later.
+//! Invariants: OPS-1, LOG-1.
+
+use crate::{Disk, DiskFile};
+use parking_lot::Mutex;
+use std::io;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// A place for an open file.
+#[derive(Debug, Default)]
+pub struct KeptFile {
+    file: Mutex<Option<Arc<dyn DiskFile>>>,
+    /// Whether it was asked for since the disk last looked for a file to close.
+    is_used: AtomicBool,
+    is_pinned: AtomicBool,
+    /// Whether the disk knows of it.
+    is_listed: AtomicBool,
+}
+
+impl KeptFile {
+    /// The file, opened by `open` where it is not.
+    ///
+    /// # Errors
+    /// Those of `open`.
+    pub fn get(
+        self: &Arc<Self>,
+        disk: &dyn Disk,
+        open: impl FnOnce() -> io::Result<Arc<dyn DiskFile>>,
+    ) -> io::Result<Arc<dyn DiskFile>> {
+        self.is_used.store(true, Ordering::Relaxed);
+        let file = {
+            let mut kept = self.file.lock();
+            if let Some(file) = &*kept {
+                return Ok(file.clone());
+            }
+            kept.insert(open()?).clone()
+        };
+        self.list(disk);
+        Ok(file)
+    }
+
+    /// Keeps a file that was opened otherwise.
+    pub fn put(self: &Arc<Self>, disk: &dyn Disk, file: Arc<dyn DiskFile>) {
+        *self.file.lock() = Some(file);
+        self.list(disk);
+    }
+
+    /// Closes the file once those who have it are done with it.
+    pub fn close(&self) {
+        *self.file.lock() = None;
+    }
+
+    /// The file has bytes that are not synced: it is not closed until they are.
+    pub fn pin(&self) {
+        self.is_pinned.store(true, Ordering::Release);
+    }
+
+    /// All its bytes are synced.
+    pub fn unpin(&self) {
+        self.is_pinned.store(false, Ordering::Release);
+    }
+
+    fn list(self: &Arc<Self>, disk: &dyn Disk) {
+        if !self.is_listed.swap(true, Ordering::AcqRel) {
+            disk.keep(self);
+        }
+    }
+
+    /// Closes the file unless it was used since the last time, or may not be closed.
+    pub(crate) fn offer(&self) -> Offer {
+        // Whoever holds the lock is about to use the file.
+        let Some(mut file) = self.file.try_lock() else {
+            return Offer::Kept;
+        };
+        if file.is_none() {
+            self.is_listed.store(false, Ordering::Release);
+            return Offer::WasClosed;
+        }
+        if self.is_pinned.load(Ordering::Acquire) || self.is_used.swap(false, Ordering::Relaxed) {
+            return Offer::Kept;
+        }
+        self.is_listed.store(false, Ordering::Release);
+        *file = None;
+        Offer::Closed
+    }
+}
+
+/// What became of a file that was offered to be closed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Offer {
+    Kept,
+    WasClosed,
+    Closed,
+}
