@@ -46,6 +46,7 @@ impl Server {
                 connections_max: 100,
                 idle_max: Duration::from_secs(600),
                 fetch_sessions_max: 10,
+                sent_from_file_min: fanlog_kafka_listener::SENT_FROM_FILE_MIN,
             };
             let listener = KafkaListener::bind(config, broker).await.unwrap();
             let address = listener.local_address().unwrap();
