@@ -238,11 +238,14 @@ impl Fetch {
 
     /// As `read`, of what was not appended lately: it may have to come from the disk.
     async fn read_old(self) -> FetchResult {
+        let turn = self.budget.turn_to_load().await;
         let (mut fetch, (looked, done)) = self.on_thread(Self::look_and_hand_out).await;
         if let Some(partitions) = done {
             let memory = fetch.budget.reserve(0).await;
             return FetchResult { partitions, memory };
         }
+        // Who waits for memory does not hold up those who need none.
+        drop(turn);
         let (fetch, looked, memory) = match fetch.reserve(looked.copied).await {
             Some(memory) => (fetch, looked, memory),
             None => {

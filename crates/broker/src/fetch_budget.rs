@@ -1,4 +1,4 @@
-//! The bytes that all fetches together may hold in memory.
+//! The bytes that all fetches together may hold in memory, and their turns at the disk.
 //!
 //! Why it exists: a thousand consumers of fifty megabytes each are more than any machine has. What is sent from its file takes none.
 //! Invariants: OPS-1.
@@ -9,6 +9,9 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 /// The unit in which the budget is counted, so that it fits the semaphore's numbers.
 const BUDGET_UNIT: usize = 1024;
+/// How many fetches read from the disk at once; they have their turns in order, so that each consumer that catches up gets its share
+/// and syncs do not wait long for the disk.
+const LOADS_MAX: usize = 4;
 /// A fetch of no more than this is small.
 pub(crate) const SMALL_BYTES_MAX: usize = 1024 * 1024;
 
@@ -31,6 +34,7 @@ impl FetchMemory {
 pub(crate) struct FetchBudget {
     small: Arc<Lane>,
     large: Arc<Lane>,
+    loads: Arc<Semaphore>,
 }
 
 #[derive(Debug)]
@@ -70,6 +74,7 @@ impl FetchBudget {
         Self {
             small: Lane::new(quarter),
             large: Lane::new(bytes - quarter),
+            loads: Arc::new(Semaphore::new(LOADS_MAX)),
         }
     }
 
@@ -80,6 +85,12 @@ impl FetchBudget {
         units.ok().map(|permit| FetchMemory {
             lane: Some((permit, Arc::clone(lane))),
         })
+    }
+
+    /// Waits for a turn at reading what was not appended lately.
+    pub(crate) async fn turn_to_load(&self) -> OwnedSemaphorePermit {
+        let turn = Arc::clone(&self.loads).acquire_owned().await;
+        turn.expect("the budget's semaphore is never closed")
     }
 
     /// Waits for room. A single batch larger than the whole budget gets all of it, so that it can be read at all.

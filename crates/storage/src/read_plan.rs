@@ -16,8 +16,9 @@ use std::sync::Arc;
 
 /// How much is read at once while loading.
 const LOAD_BYTES: usize = 256 * 1024;
-/// How much more than a slice is asked for, so that the disk works while the consumer does.
-const AHEAD_BYTES: usize = 2 * 1024 * 1024;
+/// How much is asked of the disk at once while loading, and behind a slice, so that the disk works while the consumer does. A sync
+/// that others wait for stands in line behind it.
+const AHEAD_BYTES: usize = 1024 * 1024;
 /// Where the bytes of a batch begin that its checksum covers.
 const CHECKED_FROM: usize = 21;
 
@@ -137,8 +138,6 @@ impl FileSlice {
     /// # Errors
     /// As [`ReadPlan::read`].
     pub fn load(&self) -> io::Result<()> {
-        self.file
-            .read_ahead(self.position, self.length.saturating_add(AHEAD_BYTES));
         let end = self.position + self.length as u64;
         let mut check = BatchChecks {
             expected: self.first_offset,
@@ -146,9 +145,13 @@ impl FileSlice {
             batch: None,
         };
         let mut buffer = vec![0; LOAD_BYTES.min(self.length.max(HEADER_BYTES))];
-        let mut at = self.position;
+        let (mut at, mut asked_to) = (self.position, self.position);
         while at < end {
             let wanted = usize::try_from(end - at).map_or(buffer.len(), |l| l.min(buffer.len()));
+            let ask_to = at + AHEAD_BYTES as u64;
+            self.file
+                .read_ahead(asked_to, (ask_to - asked_to.min(ask_to)) as usize);
+            asked_to = asked_to.max(ask_to);
             self.file.read_exact_at(&mut buffer[..wanted], at)?;
             let taken = check.take(&buffer[..wanted])?;
             if taken == 0 {
