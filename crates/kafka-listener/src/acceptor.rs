@@ -1,6 +1,7 @@
 //! Binds the port, accepts connections up to the limit, and ends them at shutdown.
 
 use crate::ListenerConfig;
+use crate::answer_slots::AnswerSlots;
 use crate::connection::Connection;
 use crate::connection_slots::{ConnectionSlot, ConnectionSlots};
 use crate::context::{ConnectionContext, ListenerContext};
@@ -88,6 +89,7 @@ impl KafkaListener {
             })?;
         let context = ListenerContext {
             unpacking: Semaphore::new(UNPACKING_MAX),
+            answer_slots: AnswerSlots::default(),
             request_memory: MemoryBudget::new(config.request_memory_bytes),
             fetch_sessions: Mutex::new(FetchSessions::new(config.fetch_sessions_max)),
             broker,

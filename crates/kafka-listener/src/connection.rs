@@ -8,6 +8,7 @@
 //! Invariants: OPS-1.   Read next: `dispatch.rs`.
 
 use crate::acceptor::stopped;
+use crate::answer_slots::AnswerSlot;
 use crate::answer_writer::write_answer;
 use crate::context::ConnectionContext;
 use crate::dispatch::{self, Answer, Reply, RequestLine, Started};
@@ -228,13 +229,18 @@ impl Connection {
             self.is_exclusive = false;
         }
         match answer {
-            Answer::Reply(Reply { parts, memory }) => {
+            Answer::Reply(Reply {
+                parts,
+                memory,
+                slot,
+            }) => {
                 let is_memory_wanted = || {
                     memory.as_ref().is_some_and(FetchMemory::is_wanted)
+                        || slot.as_ref().is_some_and(AnswerSlot::is_wanted)
                         || self.frames.lease().is_some_and(MemoryLease::is_wanted)
                 };
                 let written = write_answer(&mut self.out, parts, is_memory_wanted).await;
-                drop((done, memory));
+                drop((done, memory, slot));
                 match written {
                     Err(_) if self.peer_closed => Ok(()),
                     other => other,

@@ -1,6 +1,7 @@
 //! What a request handler may know: the broker, the listener's settings, and whom it talks to.
 
 use crate::ListenerConfig;
+use crate::answer_slots::AnswerSlots;
 use crate::fetch_sessions::FetchSessions;
 use crate::memory_budget::MemoryBudget;
 use fanlog_broker::Broker;
@@ -16,6 +17,7 @@ pub(crate) struct ListenerContext {
     pub(crate) broker: Arc<Broker>,
     pub(crate) config: ListenerConfig,
     pub(crate) request_memory: MemoryBudget,
+    pub(crate) answer_slots: AnswerSlots,
     /// Turns at unpacking batches that may hold very much: each may take memory and a processor for a while.
     pub(crate) unpacking: Semaphore,
     pub(crate) fetch_sessions: Mutex<FetchSessions>,

@@ -5,6 +5,7 @@
 //! In -> out: a frame -> a future of its answer.
 //! Read next: `apis/produce.rs`, the one API that does not fit the common shape.
 
+use crate::answer_slots::{AnswerSlot, SMALL_ANSWER_BYTES_MAX};
 use crate::answer_writer::{AnswerPart, with_files};
 use crate::apis::{self, fetch::Fetched};
 use crate::context::ConnectionContext;
@@ -39,6 +40,8 @@ pub(crate) struct Reply {
     pub(crate) parts: Vec<AnswerPart>,
     /// The share of the broker's memory that the parts take up; given back when they are sent.
     pub(crate) memory: Option<FetchMemory>,
+    /// The slot that a large answer takes up until it is sent.
+    pub(crate) slot: Option<AnswerSlot>,
 }
 
 impl Answer {
@@ -48,6 +51,27 @@ impl Answer {
             Self::Reply(reply) => Self::Reply(Reply { memory, ..reply }),
             other => other,
         }
+    }
+
+    /// Keeps the slot until the answer is sent, where it is large.
+    fn in_slot(self, slot: Option<AnswerSlot>) -> Self {
+        match self {
+            Self::Reply(reply) if reply.bytes() > SMALL_ANSWER_BYTES_MAX => {
+                Self::Reply(Reply { slot, ..reply })
+            }
+            other => other,
+        }
+    }
+}
+
+impl Reply {
+    /// How many bytes it has in memory.
+    fn bytes(&self) -> usize {
+        let in_memory = |part: &AnswerPart| match part {
+            AnswerPart::Bytes(bytes) => bytes.len(),
+            AnswerPart::File(_) => 0,
+        };
+        self.parts.iter().map(in_memory).sum()
     }
 }
 
@@ -216,6 +240,7 @@ fn reply_with_files(
         Ok(parts) => Answer::Reply(Reply {
             parts: with_files(parts, files),
             memory: None,
+            slot: None,
         }),
         Err(error) => Answer::Close(format!(
             "the answer to {} can't be encoded: {error}",
@@ -243,13 +268,14 @@ async fn handle(context: Arc<ConnectionContext>, line: RequestLine, frame: Bytes
         Ok(header) => header,
         Err(error) => return Answer::Close(format!("bad header of {}: {error}", api.name())),
     };
+    let slot = context.listener.answer_slots.slot_for(api).await;
     macro_rules! answer {
         ($module:ident, $request:ident) => {
             match messages::$request::decode(&mut reader, version) {
                 Ok(request) => {
                     let response = apis::$module::handle(&context, &header, request, version).await;
                     count_errors(&context, api, &response);
-                    reply(line, |out| response.encode(out, version))
+                    reply(line, |out| response.encode(out, version)).in_slot(slot)
                 }
                 Err(error) => {
                     Answer::Close(format!("bad {} version {version}: {error}", api.name()))

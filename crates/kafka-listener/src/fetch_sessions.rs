@@ -8,6 +8,7 @@
 
 use fanlog_model::TopicName;
 use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
 use std::time::Duration;
 use thiserror::Error;
 use uuid::Uuid;
@@ -21,12 +22,12 @@ pub(crate) const SESSION_NONE: i32 = 0;
 /// A session unused for this long gives way to a new one (Kafka's `min.incremental.fetch.session.eviction.ms`).
 const EVICT_AFTER: Duration = Duration::from_secs(120);
 /// Partitions remembered in all sessions together.
-const CACHED_PARTITIONS_MAX: usize = 1_000_000;
+const CACHED_PARTITIONS_MAX: usize = 500_000;
 
 /// A topic as the request names it: by name up to version 12, by id from 13.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum TopicKey {
-    Name(String),
+    Name(Arc<str>),
     Id(Uuid),
 }
 
@@ -80,6 +81,16 @@ pub(crate) struct SessionRequest {
     pub(crate) draw: u32,
     /// Monotonic time.
     pub(crate) now: Duration,
+}
+
+impl SessionRequest {
+    /// Whether its topics may be remembered: a name that no topic can have may be of any length.
+    fn is_cacheable(&self) -> bool {
+        self.partitions.iter().all(|(key, _)| match &key.topic {
+            TopicKey::Name(name) => TopicName::new(name).is_ok(),
+            TopicKey::Id(_) => true,
+        })
+    }
 }
 
 /// How to carry out one fetch.
@@ -284,7 +295,7 @@ impl FetchSessions {
         if session.uses_topic_ids != request.uses_topic_ids {
             return Err(SessionError::TopicNaming(id));
         }
-        if others + request.partitions.len() > CACHED_PARTITIONS_MAX {
+        if others + request.partitions.len() > CACHED_PARTITIONS_MAX || !request.is_cacheable() {
             self.sessions.remove(&id);
             return Err(SessionError::NotFound(id));
         }
@@ -311,7 +322,7 @@ impl FetchSessions {
     fn open(&mut self, request: &SessionRequest) -> i32 {
         let is_too_much =
             self.cached_partitions() + request.partitions.len() > CACHED_PARTITIONS_MAX;
-        if is_too_much || !self.make_room(request.now) {
+        if is_too_much || !request.is_cacheable() || !self.make_room(request.now) {
             return SESSION_NONE;
         }
         let mut id = (request.draw >> 1).max(1) as i32;

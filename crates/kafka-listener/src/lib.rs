@@ -8,6 +8,7 @@
 //! Invariants: OPS-1.   Read next: `connection.rs`, then `dispatch.rs`.
 
 mod acceptor;
+mod answer_slots;
 mod answer_writer;
 mod apis;
 mod authorized_operations;

@@ -10,10 +10,15 @@ use crate::formats::producer_snapshot::SnapshotEntry;
 use crate::header::BatchHeader;
 use crate::types::ActiveProducer;
 use fanlog_model::{BaseSequence, Offset, ProducerEpoch, ProducerId, TimestampMs};
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 /// How many batches of a producer are remembered: as many as Kafka's clients keep in flight.
 const BATCHES_MAX: usize = 5;
+/// How many producers a log remembers (OPS-1): some megabytes. Of more, those that wrote longest ago are forgotten, as if they had expired:
+/// at least so many others have written since, which no retry takes.
+const PRODUCERS_MAX: usize = 20_000;
+/// How many are forgotten at once, so that it costs little for each.
+const FORGOTTEN_AT_ONCE: usize = PRODUCERS_MAX / 8;
 const NONE: Offset = Offset(-1);
 
 /// A batch of a producer.
@@ -64,6 +69,8 @@ pub(crate) enum Verdict {
 pub(crate) struct ProducerState {
     /// Sorted, so that a snapshot of the same state has the same bytes.
     producers: BTreeMap<ProducerId, Producer>,
+    /// Where the open transactions began.
+    open: BTreeSet<(Offset, ProducerId)>,
 }
 
 impl ProducerState {
@@ -82,14 +89,15 @@ impl ProducerState {
             last_timestamp: entry.timestamp,
             last_seen: entry.timestamp,
             coordinator_epoch: entry.coordinator_epoch,
-            current_txn_first_offset: entry.current_txn_first_offset,
+            current_txn_first_offset: NONE,
         };
         let producer = self.producers.entry(entry.producer_id).or_insert_with(new);
         producer.epoch = entry.producer_epoch;
         producer.last_timestamp = entry.timestamp;
         producer.last_seen = entry.timestamp;
         producer.coordinator_epoch = entry.coordinator_epoch;
-        producer.current_txn_first_offset = entry.current_txn_first_offset;
+        let began = entry.current_txn_first_offset;
+        move_transaction(&mut self.open, entry.producer_id, producer, began);
         let is_batch = entry.last_sequence >= 0 && entry.last_offset.get() >= 0;
         if is_batch && entry.offset_delta >= 0 {
             producer.remember(ProducedBatch {
@@ -187,11 +195,12 @@ impl ProducerState {
         producer.last_timestamp = header.max_timestamp;
         producer.last_seen = now;
         if header.is_control {
-            producer.current_txn_first_offset = NONE;
+            move_transaction(&mut self.open, header.producer_id, producer, NONE);
             return;
         }
         if header.is_transactional && producer.current_txn_first_offset == NONE {
-            producer.current_txn_first_offset = header.base_offset;
+            let began = header.base_offset;
+            move_transaction(&mut self.open, header.producer_id, producer, began);
         }
         if header.base_sequence >= 0 {
             producer.remember(ProducedBatch {
@@ -200,6 +209,21 @@ impl ProducerState {
                 offset_delta: header.last_offset_delta,
                 timestamp: header.max_timestamp,
             });
+        }
+        if self.producers.len() > PRODUCERS_MAX {
+            self.forget_oldest();
+        }
+    }
+
+    /// Forgets the producers that wrote longest ago and have no transaction open.
+    fn forget_oldest(&mut self) {
+        let wrote_at = |p: &Producer| p.batches.back().map_or(NONE, |batch| batch.last_offset);
+        let idle = |p: &Producer| p.current_txn_first_offset == NONE;
+        let candidates = self.producers.iter().filter(|(_, p)| idle(p));
+        let mut candidates: Vec<_> = candidates.map(|(id, p)| (wrote_at(p), *id)).collect();
+        candidates.sort_unstable();
+        for (_, id) in candidates.iter().take(FORGOTTEN_AT_ONCE) {
+            self.producers.remove(id);
         }
     }
 
@@ -214,12 +238,7 @@ impl ProducerState {
 
     /// Where the oldest open transaction began.
     pub(crate) fn first_unstable_offset(&self) -> Option<Offset> {
-        let began = |p: &Producer| p.current_txn_first_offset;
-        self.producers
-            .values()
-            .map(began)
-            .filter(|offset| *offset != NONE)
-            .min()
+        self.open.first().map(|(began, _)| *began)
     }
 
     pub(crate) fn active(&self) -> Vec<ActiveProducer> {
@@ -235,6 +254,20 @@ impl ProducerState {
             current_txn_start_offset: producer.current_txn_first_offset,
         };
         self.producers.iter().map(view).collect()
+    }
+}
+
+/// Notes where a producer's transaction began, or that none is open.
+fn move_transaction(
+    open: &mut BTreeSet<(Offset, ProducerId)>,
+    id: ProducerId,
+    producer: &mut Producer,
+    began: Offset,
+) {
+    open.remove(&(producer.current_txn_first_offset, id));
+    producer.current_txn_first_offset = began;
+    if began != NONE {
+        open.insert((began, id));
     }
 }
 

@@ -10,11 +10,34 @@ use super::decide::{Deciding, ms};
 use super::live_group::{LiveGroup, Member, Phase};
 use super::rebalance::joined;
 use super::{
-    Answer, GroupError, GroupSettings, InstanceId, Join, MEMBERS_PER_GROUP_MAX, MemberId,
-    NEW_MEMBER_JOIN_TIMEOUT, PENDING_MEMBERS_PER_GROUP_MAX, PROTOCOLS_BYTES_MAX,
-    PROTOCOLS_PER_MEMBER_MAX, Protocol,
+    Answer, GROUP_RECORD_BYTES_MAX, GroupError, GroupSettings, InstanceId, Join,
+    MEMBERS_PER_GROUP_MAX, MemberId, NEW_MEMBER_JOIN_TIMEOUT, PENDING_MEMBERS_PER_GROUP_MAX,
+    PROTOCOLS_BYTES_MAX, PROTOCOLS_PER_MEMBER_MAX, Protocol,
 };
 use std::collections::BTreeSet;
+
+/// All members' protocols together are held to the limit of a group's record, also before one is written.
+fn check_group_bytes(group: &LiveGroup, join: &Join) -> Result<(), GroupError> {
+    let bytes = |protocols: &[Protocol]| -> usize {
+        let sizes = protocols.iter().map(|p| p.name.len() + p.metadata.len());
+        sizes.sum()
+    };
+    let replaced = match &join.instance_id {
+        Some(instance) => group.static_members.get(instance),
+        None => None,
+    };
+    let others = group.members.iter();
+    let others = others.filter(|(id, _)| **id != join.member_id && Some(*id) != replaced);
+    let given = bytes(&join.protocols) + others.map(|(_, m)| bytes(&m.protocols)).sum::<usize>();
+    if given <= GROUP_RECORD_BYTES_MAX {
+        return Ok(());
+    }
+    Err(GroupError::GroupTooLarge {
+        group: group.id.clone(),
+        given,
+        max: GROUP_RECORD_BYTES_MAX,
+    })
+}
 
 impl GroupSettings {
     /// The most members of a group.
@@ -93,6 +116,7 @@ impl Deciding<'_> {
                 group: join.group.clone(),
             });
         }
+        check_group_bytes(group, &join)?;
         if !join.member_id.is_none() {
             return self.join_known_member(group, join);
         }

@@ -127,7 +127,7 @@ fn session_request(
     let topics = context.broker().topics();
     let key = |name: &Cow<'_, str>, id: uuid::Uuid| match uses_topic_ids {
         true => TopicKey::Id(id),
-        false => TopicKey::Name(name.to_string()),
+        false => TopicKey::Name(name.as_ref().into()),
     };
     let wanted = request.topics.iter().flat_map(|topic| {
         let topic_key = key(&topic.topic, topic.topic_id);
@@ -295,7 +295,7 @@ fn by_topic(
     for (key, outcome) in told {
         if last.as_ref() != Some(&key.topic) {
             let (topic, topic_id) = match &key.topic {
-                TopicKey::Name(name) => (Cow::Owned(name.clone()), uuid::Uuid::nil()),
+                TopicKey::Name(name) => (Cow::Owned(name.to_string()), uuid::Uuid::nil()),
                 TopicKey::Id(id) => (Cow::Borrowed(""), *id),
             };
             topics.push(FetchableTopicResponse {

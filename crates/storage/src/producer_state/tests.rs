@@ -106,3 +106,40 @@ fn a_snapshot_keeps_all_remembered_batches() {
     assert_eq!(state.first_unstable_offset(), None);
     assert_eq!(state.active()[0].last_sequence, 11);
 }
+
+/// One batch of each producer, in the order of their ids.
+fn producers(state: &mut ProducerState, ids: std::ops::Range<i64>) {
+    for id in ids {
+        let header = BatchHeader {
+            producer_id: ProducerId(id),
+            ..batch(0, 0, 1, id)
+        };
+        state.apply(&header, header.max_timestamp);
+    }
+}
+
+#[test]
+fn of_too_many_producers_those_that_wrote_longest_ago_are_forgotten() {
+    let mut state = ProducerState::default();
+    let open = BatchHeader {
+        is_transactional: true,
+        producer_id: ProducerId(1),
+        ..batch(0, 0, 1, 1)
+    };
+    state.apply(&open, open.max_timestamp);
+    producers(&mut state, 2..200_000);
+    assert!(state.producers.len() <= PRODUCERS_MAX);
+    assert!(state.producers.contains_key(&ProducerId(199_999)));
+    let newest = 200_000 - (PRODUCERS_MAX - FORGOTTEN_AT_ONCE) as i64;
+    assert!(state.producers.contains_key(&ProducerId(newest + 1)));
+    assert!(!state.producers.contains_key(&ProducerId(2)));
+    assert_eq!(state.first_unstable_offset(), Some(Offset(1)));
+    let reloaded = ProducerState::from_snapshot(&state.to_snapshot());
+    assert_eq!(reloaded.first_unstable_offset(), Some(Offset(1)));
+    let end = BatchHeader {
+        is_control: true,
+        ..open
+    };
+    state.apply(&end, end.max_timestamp);
+    assert_eq!(state.first_unstable_offset(), None);
+}

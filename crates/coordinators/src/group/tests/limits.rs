@@ -128,6 +128,33 @@ fn a_members_protocols_are_bounded_in_number_and_bytes() {
 }
 
 #[test]
+fn the_protocols_of_all_members_together_are_bounded_before_any_record_is_written() {
+    let mut machine = Machine::new();
+    let large = |join: &mut Join| {
+        join.requires_member_id = false;
+        join.protocols = vec![Protocol {
+            name: "p".into(),
+            metadata: vec![0; PROTOCOLS_BYTES_MAX - 1].into(),
+        }];
+    };
+    for _ in 0..GROUP_RECORD_BYTES_MAX / PROTOCOLS_BYTES_MAX {
+        assert_eq!(machine.join(large), []);
+    }
+    let error = machine.refused(large);
+    assert!(
+        matches!(error, GroupError::GroupTooLarge { .. }),
+        "{error:?}"
+    );
+    assert_eq!(
+        machine.join(|join| {
+            large(join);
+            join.group = "other".into();
+        }),
+        []
+    );
+}
+
+#[test]
 fn names_that_no_record_can_hold_are_refused_and_the_longest_allowed_are_logged() {
     let longest = "x".repeat(NAME_BYTES_MAX);
     let mut machine = Machine::new();
