@@ -51,6 +51,11 @@ impl KeptFile {
         self.list(disk);
     }
 
+    /// Whether it is open.
+    pub fn is_open(&self) -> bool {
+        self.file.lock().is_some()
+    }
+
     /// Closes the file once those who have it are done with it.
     pub fn close(&self) {
         *self.file.lock() = None;

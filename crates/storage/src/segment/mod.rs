@@ -173,6 +173,11 @@ impl Segment {
         self.log.unpin();
     }
 
+    #[cfg(test)]
+    pub(crate) fn has_open_file(&self) -> bool {
+        self.log.is_open()
+    }
+
     /// Lets go of the open file.
     pub(crate) fn close_file(&self) {
         self.log.close();

@@ -1,5 +1,7 @@
 use super::*;
+use fanlog_environment::RealDisk;
 use fanlog_protocol::records::TimestampType;
+use uuid::Uuid;
 
 fn found(found: Option<crate::types::TimestampOffset>) -> Option<(i64, i64)> {
     found.map(|f| (f.offset.get(), f.timestamp.get() - NOW.get()))
@@ -158,4 +160,44 @@ fn a_search_goes_on_beside_appends_and_writes_nothing() {
     };
     assert!(is_missing(gone));
     assert_eq!(fixture.disk.live_files(), before);
+}
+
+#[test]
+fn a_lookup_over_all_segments_leaves_few_files_open() {
+    let folder = tempfile::tempdir().unwrap();
+    let disk = RealDisk::open(folder.path()).unwrap().with_files_max(8);
+    let environment = Environment {
+        disk: Arc::new(disk),
+        ..Fixture::new().environment
+    };
+    let config = LogConfig {
+        segment_bytes: 200,
+        ..small()
+    };
+    let id = TopicId(Uuid::from_u128(7));
+    let dir = Path::new(DIR);
+    let mut log = Log::create(&environment, dir, id, config.clone(), LeaderEpoch(0)).unwrap();
+    for i in 0..40 {
+        let value = "a segment each, with some more bytes, so that it is one";
+        send(&mut log, batch(&[(5_000 + i, value)])).unwrap();
+    }
+    assert!(log.segment_count() > 20);
+    sync(&mut log).unwrap();
+    log.close().unwrap();
+    let mode = RecoveryMode { clean: true };
+    let mut log = Log::open(&environment, dir, config, mode, LeaderEpoch(1)).unwrap();
+    let open = |log: &Log| log.segments.iter().filter(|s| s.has_open_file()).count();
+    let latest = log.max_timestamp_offset(log.log_end_offset()).unwrap();
+    assert_eq!(found(latest), Some((39, 5_039)));
+    assert!((1..=8).contains(&open(&log)), "{}", open(&log));
+    log.apply_retention(NOW).unwrap();
+    for offset in 0..40 {
+        let limit = ReadLimit {
+            max_bytes: 1,
+            min_one_batch: true,
+            below: log.log_end_offset(),
+        };
+        assert!(log.read(Offset(offset), limit).unwrap().bytes() > 0);
+        assert!((1..=8).contains(&open(&log)), "{}", open(&log));
+    }
 }
