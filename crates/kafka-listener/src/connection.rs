@@ -14,12 +14,14 @@ use crate::context::ConnectionContext;
 use crate::dispatch::{self, Answer, Reply, RequestLine, Started};
 use crate::frame::{Frame, FrameError, FrameReader, ReadAhead};
 use crate::memory_budget::MemoryLease;
-use fanlog_broker::FetchMemory;
+use fanlog_broker::{FetchMemory, RequestMetrics};
+use fanlog_protocol::ApiKey;
 use std::collections::VecDeque;
 use std::future::{Future, poll_fn};
 use std::io;
 use std::pin::Pin;
 use std::sync::Arc;
+use std::task::Poll;
 use std::time::Duration;
 use thiserror::Error;
 use tokio::net::TcpStream;
@@ -91,6 +93,8 @@ pub(crate) struct Connection {
     /// When the peer last sent or was sent something, and how much it had sent by then.
     active_at: Duration,
     received: u64,
+    /// The counters of what it has asked so far.
+    metrics: Vec<((ApiKey, i16), RequestMetrics)>,
 }
 
 enum Event {
@@ -120,6 +124,7 @@ impl Connection {
             peer_closed: false,
             active_at,
             received: 0,
+            metrics: Vec::new(),
         }
     }
 
@@ -180,7 +185,7 @@ impl Connection {
         }
         let first_answer = poll_fn(|cx| match &mut answer {
             Some(answer) => answer.as_mut().poll(cx),
-            None => std::task::Poll::Pending,
+            None => Poll::Pending,
         });
         tokio::select! {
             biased;
@@ -217,38 +222,79 @@ impl Connection {
         }
     }
 
+    /// Sends an answer, and those behind it that are ready by now: one sync lets many go at once.
     async fn finish(&mut self, answer: Answer) -> Result<(), ConnectionError> {
-        let done = self.under_way.pop_front();
-        if let Some(UnderWay { line, since, .. }) = &done {
-            self.active_at = self.context.now();
-            let took = self.active_at.saturating_sub(*since);
-            let metrics = self.context.broker().metrics().listeners();
-            metrics.request(line.api.name(), line.version, took);
+        let mut parts = Vec::new();
+        let mut held = Vec::new();
+        let mut next = Some(answer);
+        let mut closed = None;
+        while let Some(answer) = next {
+            let done = self.take_answered();
+            match answer {
+                Answer::Reply(Reply {
+                    parts: more,
+                    memory,
+                    slot,
+                }) => {
+                    parts.extend(more);
+                    held.push((done, memory, slot));
+                }
+                Answer::None => {}
+                Answer::Close(reason) => {
+                    closed = Some(ConnectionError::Refused(reason));
+                    break;
+                }
+            }
+            next = self.ready_answer().await;
         }
+        let is_memory_wanted = || {
+            let is_wanted = |(_, memory, slot): &(_, Option<FetchMemory>, Option<AnswerSlot>)| {
+                memory.as_ref().is_some_and(FetchMemory::is_wanted)
+                    || slot.as_ref().is_some_and(AnswerSlot::is_wanted)
+            };
+            held.iter().any(is_wanted) || self.frames.lease().is_some_and(MemoryLease::is_wanted)
+        };
+        let written = write_answer(&mut self.out, parts, is_memory_wanted).await;
+        drop(held);
+        match (written, closed) {
+            (_, Some(reason)) => Err(reason),
+            (Err(_), None) if self.peer_closed => Ok(()),
+            (written, None) => written,
+        }
+    }
+
+    /// Takes the first request off the queue: it was answered.
+    fn take_answered(&mut self) -> Option<MemoryLease> {
+        let done = self.under_way.pop_front()?;
+        self.active_at = self.context.now();
+        let took = self.active_at.saturating_sub(done.since);
+        self.count(done.line, took);
         if self.under_way.is_empty() {
             self.is_exclusive = false;
         }
-        match answer {
-            Answer::Reply(Reply {
-                parts,
-                memory,
-                slot,
-            }) => {
-                let is_memory_wanted = || {
-                    memory.as_ref().is_some_and(FetchMemory::is_wanted)
-                        || slot.as_ref().is_some_and(AnswerSlot::is_wanted)
-                        || self.frames.lease().is_some_and(MemoryLease::is_wanted)
-                };
-                let written = write_answer(&mut self.out, parts, is_memory_wanted).await;
-                drop((done, memory, slot));
-                match written {
-                    Err(_) if self.peer_closed => Ok(()),
-                    other => other,
-                }
-            }
-            Answer::None => Ok(()),
-            Answer::Close(reason) => Err(ConnectionError::Refused(reason)),
+        Some(done.lease)
+    }
+
+    fn count(&mut self, line: RequestLine, took: Duration) {
+        let key = (line.api, line.version);
+        let known = self.metrics.iter().find(|(known, _)| *known == key);
+        if let Some((_, metrics)) = known {
+            return metrics.answered(took);
         }
+        let all = self.context.broker().metrics().listeners();
+        let metrics = all.requests(line.api.name(), line.version);
+        metrics.answered(took);
+        self.metrics.push((key, metrics));
+    }
+
+    /// The first request's answer, if it is there already.
+    async fn ready_answer(&mut self) -> Option<Answer> {
+        let first = self.under_way.front_mut()?;
+        poll_fn(|cx| match first.answer.as_mut().poll(cx) {
+            Poll::Ready(answer) => Poll::Ready(Some(answer)),
+            Poll::Pending => Poll::Ready(None),
+        })
+        .await
     }
 
     /// What the peer sent before it closed is still carried out, except waits whose end nobody sees.

@@ -19,6 +19,21 @@ pub struct ListenerMetrics {
     errors: Family<Labels<2>, Counter>,
 }
 
+/// Counters of the requests of one API and version.
+#[derive(Clone, Debug)]
+pub struct RequestMetrics {
+    count: Counter,
+    seconds: Histogram,
+}
+
+impl RequestMetrics {
+    /// A request was answered.
+    pub fn answered(&self, took: Duration) {
+        self.count.inc();
+        self.seconds.observe(took.as_secs_f64());
+    }
+}
+
 impl ListenerMetrics {
     pub(super) fn register(registry: &mut Registry) -> Self {
         let new_histogram: fn() -> Histogram =
@@ -86,13 +101,16 @@ impl ListenerMetrics {
         self.refused.get_or_create(&labels).inc();
     }
 
-    /// A request was answered.
-    pub fn request(&self, api: &'static str, version: i16, took: Duration) {
+    /// The counters of one API and version, to be kept by those who count often.
+    pub fn requests(&self, api: &'static str, version: i16) -> RequestMetrics {
         let labels = [("api", api.to_owned()), ("version", version.to_string())];
-        self.requests.get_or_create(&labels).inc();
-        self.request_seconds
-            .get_or_create(&[("api", api.to_owned())])
-            .observe(took.as_secs_f64());
+        let seconds = self
+            .request_seconds
+            .get_or_create(&[("api", api.to_owned())]);
+        RequestMetrics {
+            count: self.requests.get_or_create(&labels).clone(),
+            seconds: seconds.clone(),
+        }
     }
 
     /// An answer carried an error.

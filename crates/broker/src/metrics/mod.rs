@@ -10,7 +10,7 @@ mod lag;
 mod listeners;
 mod topics;
 
-pub use listeners::ListenerMetrics;
+pub use listeners::{ListenerMetrics, RequestMetrics};
 pub(crate) use topics::TopicMetrics;
 
 use crate::broker::Broker;
