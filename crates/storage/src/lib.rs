@@ -12,6 +12,7 @@ mod types;
 
 pub mod formats;
 mod header;
+pub mod journal;
 mod leader_epochs;
 #[cfg(feature = "planted-faults")]
 pub mod planted;

@@ -10,6 +10,10 @@ pub enum PlantedFault {
     ForgetsABatch,
     /// One segment more than lies below the log's start is removed.
     RemovesASegmentTooMany,
+    /// The journal is not synced.
+    SkipsJournalSyncs,
+    /// Journal files are used again without a checkpoint.
+    SkipsCheckpoints,
     /// After a failed sync of a segment another one's success is believed.
     BelievesALaterSync,
 }
@@ -25,6 +29,14 @@ pub fn plant(fault: Option<PlantedFault>) {
 
 pub(crate) fn believes_later_syncs() -> bool {
     PLANTED.get() == Some(PlantedFault::BelievesALaterSync)
+}
+
+pub(crate) fn skips_journal_syncs() -> bool {
+    PLANTED.get() == Some(PlantedFault::SkipsJournalSyncs)
+}
+
+pub(crate) fn skips_checkpoints() -> bool {
+    PLANTED.get() == Some(PlantedFault::SkipsCheckpoints)
 }
 
 pub(crate) fn notes_from(offset: Offset) -> Offset {
