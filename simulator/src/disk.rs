@@ -10,13 +10,13 @@ use fanlog_model::TimestampMs;
 use parking_lot::Mutex;
 use std::fmt;
 use std::io::{self, IoSlice};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
-/// What others do meanwhile. Given the folder whose segment is being synced at that very moment: a roll there would wait.
-type Meanwhile = Box<dyn FnOnce(Option<&Path>) + Send>;
+/// What others do meanwhile.
+type Meanwhile = Box<dyn FnOnce() + Send>;
 
 /// When, while a log is synced, the others have their turn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -97,18 +97,20 @@ impl Shared {
         Ok(())
     }
 
-    fn skips_sync(&self) -> bool {
+    fn skips_sync(&self, synced: Synced) -> bool {
         match self.planted {
             Some(Planted::SkippedSync) => true,
+            Some(Planted::SkippedJournalSync) => synced == Synced::Journal,
+            Some(Planted::SkippedSegmentSync) => synced == Synced::Segment,
             Some(Planted::RarelySkippedSync) => self.syncs.fetch_add(1, Ordering::Relaxed) % 8 == 7,
             _ => false,
         }
     }
 
-    fn take_turn(&self, turn: Turn, folder: Option<&Path>) {
+    fn take_turn(&self, turn: Turn) {
         let meanwhile = self.meanwhile.lock().take_if(|(wanted, _)| *wanted == turn);
         if let Some((_, meanwhile)) = meanwhile {
-            meanwhile(folder);
+            meanwhile();
         }
     }
 
@@ -155,10 +157,7 @@ impl Disk for ProcessDisk {
     fn open(&self, path: &Path, mode: OpenMode) -> io::Result<Arc<dyn DiskFile>> {
         Ok(Arc::new(ProcessFile {
             inner: self.alive()?.open(path, mode)?,
-            segment_of: path
-                .extension()
-                .filter(|extension| *extension == "log")
-                .and_then(|_| Some(path.parent()?.to_path_buf())),
+            synced: Synced::of(path),
             shared: self.shared.clone(),
         }))
     }
@@ -168,7 +167,7 @@ impl Disk for ProcessDisk {
             return Ok(());
         }
         if !self.inner.is_crashed() {
-            self.shared.take_turn(Turn::AtFolder, None);
+            self.shared.take_turn(Turn::AtFolder);
         }
         let result = self.alive()?.sync_dir(path);
         self.shared.note_result(result.is_ok());
@@ -188,10 +187,27 @@ impl Disk for ProcessDisk {
     }
 }
 
+/// What the records of logs are in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Synced {
+    Segment,
+    Journal,
+}
+
+impl Synced {
+    fn of(path: &Path) -> Option<Self> {
+        match path.extension()?.to_str()? {
+            "log" => Some(Self::Segment),
+            "journal" => Some(Self::Journal),
+            _ => None,
+        }
+    }
+}
+
 struct ProcessFile {
     inner: Arc<dyn DiskFile>,
-    /// The folder, where this is a segment.
-    segment_of: Option<PathBuf>,
+    /// What it holds of logs, if it does.
+    synced: Option<Synced>,
     shared: Arc<Shared>,
 }
 
@@ -202,17 +218,17 @@ impl ProcessFile {
     }
 
     fn sync(&self) -> io::Result<()> {
-        let Some(folder) = self.segment_of.as_deref() else {
+        let Some(synced) = self.synced else {
             let result = self.alive()?.sync_data();
             self.shared.note_result(result.is_ok());
             return result;
         };
-        self.shared.take_turn(Turn::BeforeBytes, Some(folder));
-        let result = match self.shared.skips_sync() {
+        self.shared.take_turn(Turn::BeforeBytes);
+        let result = match self.shared.skips_sync(synced) {
             true => Ok(()),
             false => self.alive()?.sync_data(),
         };
-        self.shared.take_turn(Turn::AfterBytes, Some(folder));
+        self.shared.take_turn(Turn::AfterBytes);
         self.shared.note_result(result.is_ok());
         self.shared.has_synced.store(true, Ordering::Release);
         result
@@ -279,7 +295,7 @@ impl Clock for ProcessClock {
 
     fn monotonic(&self) -> Duration {
         if self.shared.has_synced.load(Ordering::Acquire) {
-            self.shared.take_turn(Turn::BeforeResult, None);
+            self.shared.take_turn(Turn::BeforeResult);
         }
         self.inner.monotonic()
     }

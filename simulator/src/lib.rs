@@ -24,10 +24,14 @@ pub use world::Reached;
 /// A fault that is made on purpose, to see whether it is found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Planted {
-    /// Segments are never synced, and the disk says that they were.
+    /// Neither journal nor segments are ever synced, and the disk says that they were.
     SkippedSync,
-    /// One sync of a segment in eight is skipped.
+    /// One sync of journal or segment in eight is skipped.
     RarelySkippedSync,
+    /// The journal is never synced, segments are.
+    SkippedJournalSync,
+    /// Segments are never synced, so that journal files are used again too early.
+    SkippedSegmentSync,
     /// Folders are never synced, and the disk says that they were.
     SkippedFolderSync,
     /// Recovery forgets the first batch behind the producer snapshot.
@@ -36,9 +40,9 @@ pub enum Planted {
     /// Recovery removes one segment more than lies below the log's start.
     #[cfg(feature = "planted-faults")]
     SegmentTooMany,
-    /// A segment whose sync has failed is synced again, and the success believed.
+    /// What an earlier use of a journal file has left counts as new.
     #[cfg(feature = "planted-faults")]
-    BelievedSync,
+    AcceptedStaleCommits,
     /// Groups take commits from any generation.
     #[cfg(feature = "planted-faults")]
     SkippedGenerationCheck,

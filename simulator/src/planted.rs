@@ -9,7 +9,7 @@ pub(crate) fn plant(planted: Option<Planted>) {
     fanlog_storage::planted::plant(match planted {
         Some(Planted::ForgottenBatch) => Some(PlantedFault::ForgetsABatch),
         Some(Planted::SegmentTooMany) => Some(PlantedFault::RemovesASegmentTooMany),
-        Some(Planted::BelievedSync) => Some(PlantedFault::BelievesALaterSync),
+        Some(Planted::AcceptedStaleCommits) => Some(PlantedFault::AcceptsStaleCommits),
         _ => None,
     });
     skip_generation_check(planted == Some(Planted::SkippedGenerationCheck));

@@ -21,6 +21,7 @@ enum Step {
     Poll,
     TakePart,
     Sync,
+    SyncSegments,
     SlowSync,
     Time,
     Maintain,
@@ -36,6 +37,7 @@ const STEPS: &[(u64, Step)] = &[
     (10, Step::Poll),
     (28, Step::TakePart),
     (16, Step::Sync),
+    (5, Step::SyncSegments),
     (4, Step::SlowSync),
     (8, Step::Time),
     (2, Step::Maintain),
@@ -195,6 +197,10 @@ impl World {
             Step::Sync => {
                 self.trace.line("sync");
                 self.broker().sync_all();
+            }
+            Step::SyncSegments => {
+                let synced = self.broker().sync_next();
+                self.trace.line(&format!("sync of segments: {synced}"));
             }
             Step::SlowSync => self.sync_slowly()?,
             Step::Time => self.let_time_pass(),

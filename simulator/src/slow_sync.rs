@@ -11,7 +11,6 @@ use crate::world::World;
 use fanlog_broker::{AppendError, AppendReceipt, Partition};
 use fanlog_environment::simulated::FailedSync;
 use parking_lot::Mutex;
-use std::path::Path;
 use std::sync::Arc;
 
 const TURNS: &[(u64, Turn)] = &[
@@ -26,8 +25,6 @@ struct Job {
     batch: BatchId,
     partition: Arc<Partition>,
     bytes: Vec<u8>,
-    /// Whether it may need a new segment.
-    rolls: bool,
 }
 
 impl World {
@@ -45,16 +42,22 @@ impl World {
         let disk = disk.clone();
         disk.during_next_sync(
             turn,
-            Box::new(move |syncing| {
-                let waits =
-                    |job: &Job| job.rolls && syncing == Some(Path::new(&**job.partition.folder()));
-                for mut job in jobs.into_iter().filter(|job| !waits(job)) {
+            Box::new(move || {
+                for mut job in jobs {
                     let result = job.partition.append(&mut job.bytes);
                     results.lock().push((job.batch, result));
                 }
             }),
         );
+        // Segments are synced behind the journal, or in the middle of it.
+        let segments_first = self.chance.percent(30);
+        if segments_first {
+            self.broker().sync_next();
+        }
         self.broker().sync_all();
+        if !segments_first {
+            self.broker().sync_next();
+        }
         disk.forget_meanwhile();
         let done = std::mem::take(&mut *done.lock());
         for (batch, result) in done {
@@ -101,7 +104,6 @@ impl World {
             batch,
             partition,
             bytes,
-            rolls: self.rolls(place.topic),
         })
     }
 

@@ -286,12 +286,6 @@ impl World {
         life.is_some_and(|life| KINDS[life.kind].has_large_batches)
     }
 
-    /// Whether a topic has segments of a few batches.
-    pub(crate) fn rolls(&self, topic: TopicId) -> bool {
-        let life = self.catalog.life(topic);
-        life.is_none_or(|life| !KINDS[life.kind].overrides.is_empty())
-    }
-
     pub(crate) fn topic_name(&self, topic: TopicId) -> Option<TopicName> {
         TopicName::new(&self.catalog.life(topic)?.name).ok()
     }
@@ -319,6 +313,11 @@ impl World {
 fn config() -> BrokerConfig {
     let mut config = BrokerConfig::new(BrokerId(1), "/data");
     config.sync_threads = 0;
+    // Small, so that its files are used again and again.
+    config.journal = Some(fanlog_broker::JournalConfig {
+        file_bytes: 64 * 1024,
+        files_max: 3,
+    });
     config.has_timers = false;
     config.statics = [
         ("offsets.topic.num.partitions", "2"),

@@ -33,10 +33,25 @@ fn a_sync_skipped_now_and_then_is_found() {
     check(Planted::RarelySkippedSync, 20, &promises);
 }
 
-/// A seed found this one before it was a fault on purpose: a roll's sync succeeds after a ticket's has failed.
 #[test]
-fn a_sync_believed_after_a_failed_one_is_found() {
-    check(Planted::BelievedSync, 400, &["LOG-1"]);
+fn a_skipped_sync_of_the_journal_is_found() {
+    let promises = ["LOG-1", "LOG-2", "LOG-3", "CAT-1", "GRP-3"];
+    check(Planted::SkippedJournalSync, 20, &promises);
+}
+
+#[test]
+fn a_skipped_sync_of_segments_is_found() {
+    let promises = ["LOG-1", "LOG-2", "LOG-3", "CAT-1", "GRP-3"];
+    check(Planted::SkippedSegmentSync, 60, &promises);
+}
+
+#[test]
+fn stale_commits_that_count_are_found() {
+    check(
+        Planted::AcceptedStaleCommits,
+        60,
+        &["LOG-1", "LOG-3", "CAT-1", "PRD-1"],
+    );
 }
 
 #[test]
@@ -55,7 +70,8 @@ fn an_off_by_one_in_what_recovery_tells_the_producers_is_found() {
 
 #[test]
 fn an_off_by_one_in_what_recovery_removes_is_found() {
-    check(Planted::SegmentTooMany, 400, &["LOG-1"]);
+    // The journal may give back what was removed, and nothing gives back what its producers had sent.
+    check(Planted::SegmentTooMany, 400, &["LOG-1", "PRD-1", "PRD-2"]);
 }
 
 #[test]

@@ -6,6 +6,7 @@
 //! Read next: `start.rs`, then `partition/mod.rs`.
 
 use crate::catalog_runtime::CatalogRuntime;
+use crate::committer::CommitterThread;
 use crate::config::BrokerConfig;
 use crate::fetch::{Fetch, FetchResult};
 use crate::fetch_budget::FetchBudget;
@@ -20,7 +21,7 @@ use crate::partition::Partition;
 use crate::producer_ids::ProducerIds;
 use crate::reconcile::Reconciled;
 use crate::steady_clock::SteadyClock;
-use crate::sync_threads::{SyncQueue, SyncThreads, sync_guarded};
+use crate::sync_threads::SyncThreads;
 use crate::topics_view::{Topic, TopicsView};
 use fanlog_coordinators::catalog::CatalogView;
 use fanlog_environment::Environment;
@@ -43,6 +44,7 @@ pub struct Broker {
     pub(crate) groups: Arc<Groups>,
     pub(crate) producer_ids: ProducerIds,
     pub(crate) budget: FetchBudget,
+    pub(crate) committer: CommitterThread,
     pub(crate) sync_threads: SyncThreads,
     pub(crate) reconciled: Mutex<Reconciled>,
     pub(crate) steady_clock: SteadyClock,
@@ -139,15 +141,19 @@ impl Broker {
         self.catalog.partition().high_watermark()
     }
 
-    pub(crate) fn queue(&self) -> &Arc<SyncQueue> {
-        &self.opener.queue
+    /// Completes when there is room for more appends: records wait for the journal only in bounded numbers.
+    pub async fn room(&self) {
+        self.opener.committer.room().await;
     }
 
-    /// Makes everything appended so far durable, on this thread; for brokers without sync threads.
+    /// Makes everything appended so far durable, on this thread; for brokers without threads of their own.
     pub fn sync_all(&self) {
-        while let Some(partition) = self.queue().try_pop() {
-            sync_guarded(&partition);
-        }
+        while self.opener.committer.commit_waiting() {}
+    }
+
+    /// Syncs the segments of the partition that is due next, on this thread, and lets the journal use files again; whether there was one.
+    pub fn sync_next(&self) -> bool {
+        self.opener.queue.sync_next()
     }
 
     pub(crate) fn settings_in(&self, catalog: &CatalogView) -> BrokerSettings {

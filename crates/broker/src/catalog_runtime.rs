@@ -113,6 +113,7 @@ impl Broker {
         if records.is_empty() {
             return Ok(reply);
         }
+        self.room().await;
         let receipt = self.log_change(&records)?;
         // Readers don't see this ledger: if it does not become durable they stay with what is.
         for record in &records {

@@ -2,6 +2,7 @@
 
 use fanlog_model::BrokerId;
 use fanlog_model::settings::Overrides;
+use fanlog_storage::journal::JournalConfig;
 
 /// How a broker runs; everything that may change while it runs lies in the catalog instead.
 #[derive(Clone, Debug)]
@@ -14,8 +15,10 @@ pub struct BrokerConfig {
     pub data_dir: String,
     /// Settings from the start-up file and flags, checked, under Kafka's names.
     pub statics: Overrides,
-    /// How many threads make logs durable; 0 leaves it to calls of `Broker::sync_all`, for simulation.
+    /// How many threads sync segments; 0 leaves that, and the commits, to calls of `Broker::sync_all` and `sync_next`, for simulation.
     pub sync_threads: usize,
+    /// How large the journal is; none for what the settings say.
+    pub journal: Option<JournalConfig>,
     /// How many bytes all fetches together may hold.
     pub fetch_memory_bytes: usize,
     /// Whether the broker runs its own timers (retention, groups); simulation calls the steps itself.
@@ -30,9 +33,20 @@ impl BrokerConfig {
             cluster_id: None,
             data_dir: data_dir.into(),
             statics: Overrides::new(),
-            sync_threads: 4,
+            sync_threads: 2,
+            journal: None,
             fetch_memory_bytes: 256 * 1024 * 1024,
             has_timers: true,
         }
+    }
+    /// How large the journal is.
+    pub(crate) fn journal_config(&self) -> JournalConfig {
+        let default = JournalConfig::default();
+        let number = |name: &str| self.statics.get(name)?.parse::<u32>().ok();
+        self.journal.unwrap_or_else(|| JournalConfig {
+            file_bytes: number("fanlog.journal.file.bytes").map_or(default.file_bytes, u64::from),
+            files_max: number("fanlog.journal.files.max")
+                .map_or(default.files_max, |count| count as usize),
+        })
     }
 }

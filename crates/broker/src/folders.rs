@@ -17,6 +17,8 @@ use fanlog_storage::formats::partition_metadata::{self, FILE_BYTES_MAX};
 use std::io;
 use std::path::{Path, PathBuf};
 
+use fanlog_storage::journal::FOLDER as JOURNAL;
+
 const DELETE_SUFFIX: &str = "-delete";
 pub(crate) const PARTITION_METADATA: &str = "partition.metadata";
 /// The longest name of a folder on common file systems.
@@ -52,12 +54,12 @@ impl Folder {
     }
 }
 
-/// The names of the folders at the root.
+/// The names of the folders of partitions, at the root.
 pub(crate) fn folder_names(disk: &dyn Disk) -> io::Result<Vec<String>> {
     let entries = disk.read_dir(Path::new(""))?;
     let names = entries
         .into_iter()
-        .filter(|entry| entry.is_dir && entry.name != "lost+found")
+        .filter(|entry| entry.is_dir && entry.name != "lost+found" && entry.name != JOURNAL)
         // A name that is not text is nothing of ours.
         .filter_map(|entry| entry.name.into_string().ok())
         .collect();

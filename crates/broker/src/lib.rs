@@ -14,6 +14,7 @@ mod lookup;
 mod topics_view;
 
 mod append_types;
+mod committer;
 mod fetch;
 mod fetch_budget;
 mod fetch_types;
@@ -53,6 +54,7 @@ pub use append_types::{AppendError, AppendReceipt, RefusedBatch};
 pub use broker::Broker;
 pub use catalog_runtime::CatalogUnavailable;
 pub use config::BrokerConfig;
+pub use fanlog_storage::journal::JournalConfig;
 pub use fanlog_storage::{ActiveProducer, FileSlice};
 pub use fetch::FetchResult;
 pub use fetch_budget::FetchMemory;

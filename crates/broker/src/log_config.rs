@@ -1,10 +1,10 @@
 //! A topic's settings in force, as its logs want them.
 
 use fanlog_model::settings::{
-    BrokerSettings, CompressionType, MessageTimestampType, TopicSettings,
+    self, BrokerSettings, CompressionType, MessageTimestampType, TopicSettings,
 };
 use fanlog_protocol::records::{Compression, TimestampType};
-use fanlog_storage::LogConfig;
+use fanlog_storage::{Durability, LogConfig};
 
 /// What a topic's settings ask of its logs.
 pub(crate) fn log_config(topic: &TopicSettings, broker: &BrokerSettings) -> LogConfig {
@@ -32,6 +32,11 @@ pub(crate) fn log_config(topic: &TopicSettings, broker: &BrokerSettings) -> LogC
         },
         is_compacted: topic.cleanup_policy.compact,
         is_deleted_by_retention: topic.cleanup_policy.delete,
+        durability: match topic.durability {
+            settings::Durability::Sync => Durability::Sync,
+            settings::Durability::Interval(ms) => Durability::Interval(ms),
+            settings::Durability::Os => Durability::Os,
+        },
         producer_id_expiration_ms: signed(broker.producer_id_expiration_ms),
     }
 }

@@ -7,12 +7,14 @@
 //! Read next: `folders.rs`, `reconcile.rs`.
 
 use crate::blocking::Blocking;
+use crate::committer::Committer;
 use crate::folders::{PARTITION_METADATA, mark_deleted, remove_deleted, topic_id_in};
 use crate::metrics::{Metrics, TopicMetrics};
 use crate::partition::{Partition, PartitionShared, Place};
 use crate::sync_threads::SyncQueue;
 use fanlog_environment::Environment;
 use fanlog_model::{LeaderEpoch, TopicId};
+use fanlog_storage::journal::Recovered;
 use fanlog_storage::{Log, LogConfig, OpenLogError, RecoveryMode};
 use std::collections::HashSet;
 use std::io;
@@ -36,6 +38,9 @@ pub(crate) struct Opening {
 pub(crate) struct Opener {
     pub(crate) environment: Environment,
     pub(crate) queue: Arc<SyncQueue>,
+    pub(crate) committer: Arc<Committer>,
+    /// What the journal held at the start, for logs that are not open yet.
+    pub(crate) recovered: Recovered,
     pub(crate) leader_epoch: LeaderEpoch,
     pub(crate) metrics: Arc<Metrics>,
     /// How many logs are opened or closed at once.
@@ -107,13 +112,22 @@ impl Opener {
         let shared = PartitionShared {
             clock: self.environment.clock.clone(),
             queue: self.queue.clone(),
+            committer: self.committer.clone(),
             leader_epoch: self.leader_epoch,
             metrics,
             is_internal,
         };
+        let id = place.log_id();
         match self.open_log(&place, config, is_made, deleted) {
-            Ok(log) => Partition::online(place, log, shared),
+            Ok(log) => {
+                self.committer
+                    .journal
+                    .note_recovered(id, log.synced_offset());
+                self.recovered.forget(id);
+                Partition::online(place, log, shared)
+            }
             Err(error) => {
+                self.committer.journal.keep(id);
                 tracing::error!(partition = %place.folder, %error, "the partition is offline");
                 Partition::offline(place, &error.to_string(), error.may_pass(), shared)
             }
@@ -156,6 +170,8 @@ impl Opener {
                 folder: place.folder.clone(),
             });
         }
+        // Nothing of it can be anywhere else, or it was given up.
+        self.committer.journal.forget(place.log_id());
         let log = Log::create(
             &self.environment,
             dir,
@@ -176,12 +192,14 @@ impl Opener {
             clean: self.is_clean,
         };
         let dir = Path::new(&*place.folder);
-        Ok(Log::open(
+        let replay = self.recovered.replay(place.log_id());
+        Ok(Log::open_with(
             &self.environment,
             dir,
             config,
             mode,
             self.leader_epoch,
+            &replay,
         )?)
     }
 }

@@ -18,6 +18,8 @@ use fanlog_storage::LogConfig;
 use parking_lot::Mutex;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
 
 /// What the last comparison with the catalog left.
 #[derive(Debug, Default)]
@@ -214,6 +216,7 @@ fn open_in_parallel(
     deleted: &HashSet<TopicId>,
 ) -> HashMap<TopicId, Vec<Arc<Partition>>> {
     let threads = opener.threads.min(openings.len());
+    let progress = Progress::new(opener, openings.len());
     let left = Mutex::new(openings);
     let opened = Mutex::new(HashMap::<TopicId, Vec<Arc<Partition>>>::new());
     let work = || {
@@ -222,6 +225,7 @@ fn open_in_parallel(
                 return;
             };
             let partition = opener.open(opening, deleted);
+            progress.note_one();
             let mut opened = opened.lock();
             opened
                 .entry(partition.topic_id())
@@ -236,4 +240,36 @@ fn open_in_parallel(
         work();
     });
     opened.into_inner()
+}
+
+/// Tells how far the opening of logs has come, where it takes long.
+struct Progress<'a> {
+    opener: &'a Opener,
+    all: usize,
+    done: AtomicUsize,
+    told: Mutex<Duration>,
+}
+
+/// How often progress is told.
+const PROGRESS_INTERVAL: Duration = Duration::from_secs(1);
+
+impl<'a> Progress<'a> {
+    fn new(opener: &'a Opener, all: usize) -> Self {
+        Self {
+            opener,
+            all,
+            done: AtomicUsize::new(0),
+            told: Mutex::new(opener.environment.clock.monotonic()),
+        }
+    }
+
+    fn note_one(&self) {
+        let done = self.done.fetch_add(1, Ordering::Relaxed) + 1;
+        let now = self.opener.environment.clock.monotonic();
+        let mut told = self.told.lock();
+        if now.saturating_sub(*told) >= PROGRESS_INTERVAL {
+            *told = now;
+            tracing::info!("{done} of {} logs are open", self.all);
+        }
+    }
 }

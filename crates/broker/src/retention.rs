@@ -45,8 +45,8 @@ impl Broker {
             let retained = log.roll_if_due(now).and_then(|_| log.start_retention(now));
             retained.map(|_| (before, log.log_start_offset()))
         });
-        // Rolling may have made more durable: that shows by way of the sync threads, which alone move the watermark.
-        partition.mark_dirty();
+        // A segment may have been sealed.
+        partition.mark_dirty_if_unsynced();
         match maintained {
             Ok(Ok((before, after))) if after > before => {
                 tracing::info!(partition = %partition.folder(), %before, %after, "retention moved the start of the log");

@@ -9,6 +9,7 @@ use crate::blocking::Blocking;
 use crate::broker::Broker;
 use crate::catalog_runtime::{CATALOG_TOPIC_ID, CatalogRuntime};
 use crate::clean_shutdown::{take_marker, write_marker};
+use crate::committer::{Committer, CommitterThread};
 use crate::config::BrokerConfig;
 use crate::fetch_budget::FetchBudget;
 use crate::folders::{Folder, PARTITION_METADATA, folder_names};
@@ -29,6 +30,7 @@ use fanlog_coordinators::catalog::{CATALOG_TOPIC, Rules};
 use fanlog_environment::{Disk, Environment};
 use fanlog_model::{PartitionIndex, TopicId, TopicName};
 use fanlog_storage::LogConfig;
+use fanlog_storage::journal::Journal;
 use parking_lot::{Mutex, RwLock};
 use std::collections::HashSet;
 use std::io;
@@ -73,6 +75,8 @@ impl Broker {
         let identity = open_identity(&environment, config.node_id, config.cluster_id.as_deref())?;
         let opener = new_opener(environment, &config)?;
         let sync_threads = SyncThreads::start(opener.queue.clone(), config.sync_threads)?;
+        let has_threads = config.sync_threads > 0;
+        let committer = CommitterThread::start(opener.committer.clone(), has_threads)?;
         let rules = Rules {
             broker_id: config.node_id,
             statics: Arc::new(config.statics.clone()),
@@ -82,11 +86,12 @@ impl Broker {
             identity,
             config,
             opener,
-            sync_threads,
+            (committer, sync_threads),
             catalog,
             deleted.clone(),
         );
         broker.reconcile();
+        broker.settle_journal()?;
         broker.note_made();
         collect_garbage(
             &*broker.environment().disk,
@@ -100,6 +105,17 @@ impl Broker {
             broker.start_maintenance();
         }
         Ok(broker)
+    }
+
+    /// Every log that there is was opened, or is kept in the journal: the rest of what earlier runs left there is not needed any more.
+    fn settle_journal(&self) -> io::Result<()> {
+        let topics = self.topics();
+        let partitions = topics.iter().flat_map(|topic| &topic.partitions);
+        let mut known: HashSet<_> = partitions.map(|partition| partition.log_id()).collect();
+        known.insert(self.catalog.partition().log_id());
+        let journal = &self.opener.committer.journal;
+        journal.settle(|log| known.contains(log));
+        journal.recycle().map(|_| ())
     }
 
     /// What an operator wants to know of a start when reading the log later.
@@ -138,6 +154,8 @@ impl Broker {
         self.stop_tasks();
         // A topic that is being created is either open and closed below, or made by the next start.
         self.stop_reconciling();
+        self.committer.stop();
+        self.opener.committer.commit_waiting();
         self.sync_threads.stop();
         let topics = self.topics();
         let partitions: Vec<_> = topics.iter().flat_map(|topic| &topic.partitions).collect();
@@ -147,6 +165,10 @@ impl Broker {
         self.note_time();
         if !(are_clean && is_catalog_clean) {
             tracing::warn!("not every log was closed; the next start verifies them");
+            return;
+        }
+        if let Err(error) = self.opener.committer.journal.close() {
+            tracing::warn!(%error, "the journal is not closed; the next start verifies the logs");
             return;
         }
         match write_marker(&*self.environment().disk) {
@@ -219,8 +241,19 @@ fn new_opener(environment: Environment, config: &BrokerConfig) -> Result<Opener,
         0 => Blocking::Inline,
         _ => Blocking::OnThreads,
     };
+    let (journal, recovered) = Journal::open(
+        &environment,
+        config.journal_config(),
+        leader_epoch,
+        is_clean,
+    )?;
+    let (journal, clock) = (Arc::new(journal), &environment.clock);
+    let queue = Arc::new(SyncQueue::new(journal.clone(), clock.clone()));
+    let committer = Committer::new(journal, queue.clone(), clock.clone());
     Ok(Opener {
-        queue: Arc::new(SyncQueue::default()),
+        queue,
+        committer: Arc::new(committer),
+        recovered,
         metrics: Arc::new(Metrics::new()),
         leader_epoch,
         threads: match blocking {
@@ -285,7 +318,7 @@ fn assemble(
     identity: Identity,
     config: BrokerConfig,
     opener: Opener,
-    sync_threads: SyncThreads,
+    (committer, sync_threads): (CommitterThread, SyncThreads),
     catalog: CatalogRuntime,
     deleted: HashSet<TopicId>,
 ) -> Arc<Broker> {
@@ -313,6 +346,7 @@ fn assemble(
         catalog,
         groups,
         producer_ids: ProducerIds::default(),
+        committer,
         sync_threads,
         steady_clock,
         last_seen_time,

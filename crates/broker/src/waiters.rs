@@ -8,7 +8,6 @@
 
 use crate::lookup::PartitionUnavailable;
 use fanlog_model::Offset;
-use fanlog_model::invariants::LOG_2;
 use parking_lot::Mutex;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
@@ -70,12 +69,9 @@ impl AckWaiters {
     /// Everything below `durable` is durable: those who waited for it go.
     pub(crate) fn move_to(&self, durable: Offset) {
         let mut state = self.state.lock();
-        assert!(
-            durable >= state.durable,
-            "{LOG_2}: the durable offset went back from {} to {durable}",
-            state.durable
-        );
-        state.durable = durable;
+        // Commits and syncs of segments tell it independently, and one may be late.
+        state.durable = state.durable.max(durable);
+        let durable = state.durable;
         let still_parked = state.parked.split_off(&(durable.plus(1), 0));
         let released = std::mem::replace(&mut state.parked, still_parked);
         drop(state);

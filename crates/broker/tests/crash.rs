@@ -45,7 +45,12 @@ async fn run(broker: &Arc<Broker>, chance: &mut Chance, history: &mut History, l
                 let offset = receipt.first_offset().0;
                 waiting.push((offset, value, tokio::spawn(receipt.durable())));
             }
-            6..8 => broker.sync_all(),
+            6..8 => {
+                broker.sync_all();
+                if chance.below(2) == 0 {
+                    broker.sync_next();
+                }
+            }
             _ => {
                 let from = history.shown.last().map_or(0, |(offset, _)| offset + 1);
                 let result = broker.fetch(plan("t", from)).await;

@@ -226,6 +226,7 @@ async fn broker_with_old_segments(machine: &Machine) -> (Arc<OddDisk>, Arc<Broke
     for _ in 0..3 {
         produce(&broker, "t", &[&large]).await;
     }
+    while broker.sync_next() {}
     (disk, broker)
 }
 

@@ -33,6 +33,7 @@ async fn retention_moves_the_start_for_everybody_at_once() {
     for value in ["a", "b", "c"] {
         produce(&broker, "t", &[value]).await;
     }
+    while broker.sync_next() {}
     broker.maintain();
     assert_eq!(values(&broker, "t", 0).await, ["a", "b", "c"]);
     machine.clock.advance(Duration::from_secs(3600));

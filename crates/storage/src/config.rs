@@ -2,6 +2,17 @@
 
 use fanlog_protocol::records::{Compression, TimestampType};
 
+/// When a topic's records are acknowledged and visible, and so what a power cut may take.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Durability {
+    /// Once they are durable.
+    Sync,
+    /// Once they are appended; they are synced so many milliseconds later.
+    Interval(u32),
+    /// Once they are appended; the operating system writes them when it likes.
+    Os,
+}
+
 /// The settings of one log, under Kafka's names. The catalog fills it in; it may change while the log is open.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LogConfig {
@@ -31,6 +42,8 @@ pub struct LogConfig {
     pub is_compacted: bool,
     /// Whether `cleanup.policy` has `delete`: retention by time and size applies.
     pub is_deleted_by_retention: bool,
+    /// `durability`: when records are acknowledged and visible.
+    pub durability: Durability,
     /// `producer.id.expiration.ms`: a producer that wrote nothing for so long is forgotten.
     pub producer_id_expiration_ms: i64,
 }
@@ -52,6 +65,7 @@ impl Default for LogConfig {
             compression_type: None,
             is_compacted: false,
             is_deleted_by_retention: true,
+            durability: Durability::Sync,
             producer_id_expiration_ms: 24 * 60 * 60 * 1000,
         }
     }

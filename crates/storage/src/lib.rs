@@ -21,7 +21,7 @@ mod read_plan;
 mod segment;
 mod sparse_index;
 
-pub use config::LogConfig;
+pub use config::{Durability, LogConfig};
 pub use error::{AppendError, ChangeError, LogFailed, OpenLogError, ReadError};
 pub use log::{CheckedBatches, Log, ReadSearch, Removal, SyncTicket, TimeSearch};
 pub use read_plan::{FileSlice, ReadPlan};

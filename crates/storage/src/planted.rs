@@ -10,12 +10,8 @@ pub enum PlantedFault {
     ForgetsABatch,
     /// One segment more than lies below the log's start is removed.
     RemovesASegmentTooMany,
-    /// The journal is not synced.
-    SkipsJournalSyncs,
-    /// Journal files are used again without a checkpoint.
-    SkipsCheckpoints,
-    /// After a failed sync of a segment another one's success is believed.
-    BelievesALaterSync,
+    /// What an earlier use of a journal file has left counts as new.
+    AcceptsStaleCommits,
 }
 
 thread_local! {
@@ -27,16 +23,8 @@ pub fn plant(fault: Option<PlantedFault>) {
     PLANTED.set(fault);
 }
 
-pub(crate) fn believes_later_syncs() -> bool {
-    PLANTED.get() == Some(PlantedFault::BelievesALaterSync)
-}
-
-pub(crate) fn skips_journal_syncs() -> bool {
-    PLANTED.get() == Some(PlantedFault::SkipsJournalSyncs)
-}
-
-pub(crate) fn skips_checkpoints() -> bool {
-    PLANTED.get() == Some(PlantedFault::SkipsCheckpoints)
+pub(crate) fn accepts_stale_commits() -> bool {
+    PLANTED.get() == Some(PlantedFault::AcceptsStaleCommits)
 }
 
 pub(crate) fn notes_from(offset: Offset) -> Offset {

@@ -4,7 +4,7 @@
 //! only once a sync thread has made it durable; this is where the two meet.
 //! Owns: the log, the high watermark (which is the durable offset), the waiters.
 //! Never: which partitions exist; where their files lie.
-//! In -> out: `append` -> a receipt; `sync_once` -> the watermark moves, receipts and fetches wake.
+//! In -> out: `append` -> a receipt; `note_committed` -> the watermark moves, receipts and fetches wake.
 //! Invariants: LOG-1, LOG-2, PRD-1.   Read next: `waiters.rs`, then `fetch.rs`.
 
 mod read;
@@ -14,17 +14,19 @@ mod sync;
 pub(crate) use read::{Readable, Wanted};
 
 use crate::append_types::{AppendError, AppendReceipt, Appender};
+use crate::committer::Committer;
 use crate::lookup::{EpochError, PartitionUnavailable};
 use crate::metrics::TopicMetrics;
 use crate::sync_threads::SyncQueue;
 use crate::waiters::{AckWaiters, FetchWatchers};
 use fanlog_environment::Clock;
 use fanlog_model::{LeaderEpoch, Offset, PartitionIndex, TopicId, TopicName, TopicPartition};
-use fanlog_storage::{AppendOrigin, Appended, CheckedBatches, Log, LogConfig};
+use fanlog_storage::journal::LogId;
+use fanlog_storage::{AppendOrigin, Appended, CheckedBatches, Durability, Log, LogConfig};
 use parking_lot::{Mutex, MutexGuard};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
 use sync::Dirt;
 
 /// One partition of a topic.
@@ -39,6 +41,10 @@ pub struct Partition {
     acks: AckWaiters,
     watchers: FetchWatchers,
     dirt: Dirt,
+    /// Bytes that are not synced in its segments.
+    dirty_bytes: AtomicU64,
+    /// The offset behind what was last handed to the journal, or synced at the start: changed under the slot's lock only.
+    handed_on: AtomicI64,
     /// Held while a sync is under way, which writes to the folder without the log's lock.
     syncing: Mutex<()>,
     /// Held while old segments are removed, likewise.
@@ -60,6 +66,7 @@ pub(crate) struct Place {
 pub(crate) struct PartitionShared {
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) queue: Arc<SyncQueue>,
+    pub(crate) committer: Arc<Committer>,
     pub(crate) leader_epoch: LeaderEpoch,
     pub(crate) metrics: Arc<TopicMetrics>,
     pub(crate) is_internal: bool,
@@ -89,6 +96,13 @@ impl Place {
             topic_id,
             index,
             folder,
+        }
+    }
+
+    pub(crate) fn log_id(&self) -> LogId {
+        LogId {
+            topic_id: self.topic_id,
+            partition: self.index,
         }
     }
 }
@@ -124,6 +138,8 @@ impl Partition {
             acks: AckWaiters::new(durable),
             watchers: FetchWatchers::default(),
             dirt: Dirt::clean(),
+            dirty_bytes: AtomicU64::new(0),
+            handed_on: AtomicI64::new(durable.0),
             syncing: Mutex::new(()),
             removing: Mutex::new(()),
             shared,
@@ -230,15 +246,60 @@ impl Partition {
         let config = self.with_log(|log| log.config().clone())?;
         let checked =
             CheckedBatches::check(&config, batches, origin, now).map_err(AppendError::Refused)?;
-        let appended = self.change(|log| log.append_checked(checked, self.leader_epoch()))?;
+        let durability = config.durability;
+        let appended = self.change(|log| self.append_to(log, checked, durability))?;
         self.tell_of_disk(&appended);
         let appended = appended.map_err(AppendError::Refused)?;
         if !appended.is_duplicate {
-            self.mark_dirty();
+            self.after_append(&appended, durability);
             let records = appended.record_count.max(0).unsigned_abs();
             self.shared.metrics.count_append(appended.bytes, records);
         }
         Ok(AppendReceipt::new(self.clone(), appended, appended_at))
+    }
+
+    /// Under the lock: appends, and hands the batches to the journal where the topic waits for it.
+    fn append_to(
+        self: &Arc<Self>,
+        log: &mut Log,
+        checked: CheckedBatches<'_>,
+        durability: Durability,
+    ) -> Result<Appended, fanlog_storage::AppendError> {
+        let committer = &self.shared.committer;
+        if durability != Durability::Sync {
+            let appended = log.append_checked(checked, self.leader_epoch())?;
+            log.note_durable(log.log_end_offset())?;
+            return Ok(appended);
+        }
+        log.append_and(checked, self.leader_epoch(), |appended, bytes| {
+            let offsets = appended.first_offset..appended.last_offset.plus(1);
+            let before = self.handed_on.swap(offsets.end.0, Ordering::Relaxed);
+            let follows = before == offsets.start.0;
+            committer.push(self, self.leader_epoch(), offsets, bytes, follows);
+        })
+    }
+
+    /// Without the lock. What does not wait for the disk is visible now; of what the system writes when it likes, only sealed segments
+    /// are synced.
+    fn after_append(self: &Arc<Self>, appended: &Appended, durability: Durability) {
+        match durability {
+            Durability::Sync => self.count_dirty(appended.bytes, durability),
+            Durability::Interval(_) => {
+                self.count_dirty(appended.bytes, durability);
+                self.publish(appended.last_offset.plus(1));
+            }
+            Durability::Os => {
+                self.publish(appended.last_offset.plus(1));
+                if self.with_log(|log| log.unsynced_segments() > 0) == Ok(true) {
+                    self.mark_dirty(durability);
+                }
+            }
+        }
+    }
+
+    /// What the journal calls its log.
+    pub(crate) fn log_id(&self) -> LogId {
+        self.place.log_id()
     }
 
     /// A disk that takes nothing, as when it is full, is worth one line when it begins and one when it ends.
@@ -302,12 +363,14 @@ impl Partition {
             Err(panicked) => {
                 // A change that stopped half-way may have left in memory what the disk does not have.
                 tracing::error!(partition = %self.folder(), "{LOG_BROKEN}");
+                self.shared.committer.journal.keep(self.log_id());
                 self.replace(slot, Slot::Offline(LOG_BROKEN.into()));
                 resume_unwind(panicked);
             }
         };
         if has_failed {
             tracing::error!(partition = %self.folder(), "{LOG_FAILED}");
+            self.shared.committer.journal.keep(self.log_id());
             self.replace(slot, Slot::Offline(LOG_FAILED.into()));
         }
         Ok(result)
@@ -329,6 +392,7 @@ impl Partition {
     pub(crate) fn take_offline(&self, reason: &str) {
         let slot = self.slot.lock();
         if matches!(*slot, Slot::Online(_)) {
+            self.shared.committer.journal.keep(self.log_id());
             self.replace(slot, Slot::Offline(reason.into()));
         }
     }
@@ -337,6 +401,7 @@ impl Partition {
     /// on would leave its snapshot in the folder of the next topic of this name, which could not be opened again.
     pub(crate) fn delete(&self) {
         self.replace(self.slot.lock(), Slot::Deleted);
+        self.shared.committer.journal.forget(self.log_id());
         drop(self.syncing.lock());
         drop(self.removing.lock());
     }

@@ -1,20 +1,24 @@
 //! How a partition's records become durable and visible.
 //!
-//! Why it exists: between an append and its acknowledgement lies one sync, which serves all appends before it.
-//! Owns: the steps of one sync, and the move of the high watermark.
-//! Invariants: LOG-1, LOG-2; at most one sync of a partition is under way.   Read next: `sync_threads.rs`.
+//! Why it exists: between an append and its acknowledgement lies one commit of the journal; behind it the segments are synced.
+//! Owns: the steps of one sync of the segments, and the move of the high watermark.
+//! Invariants: LOG-1, LOG-2; at most one sync of a partition is under way.   Read next: `committer.rs`, `sync_threads.rs`.
 
 use super::Partition;
 use crate::lookup::PartitionUnavailable;
 use crate::waiters::Ack;
 use fanlog_model::Offset;
 use fanlog_model::invariants::LOG_2;
+use fanlog_storage::{Durability, Log};
+use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
 use std::time::Duration;
 
 /// How long a sync waits that lacked file handles.
 const RETRY_PAUSE: Duration = Duration::from_millis(20);
+/// How long records may be in the journal alone: a start after a crash has no more to do than they are.
+const SYNC_WAIT: Duration = Duration::from_secs(10);
 
 const CLEAN: u8 = 0;
 const QUEUED: u8 = 1;
@@ -64,25 +68,56 @@ impl Dirt {
     }
 }
 
+fn wait_of(durability: Durability) -> Duration {
+    match durability {
+        Durability::Sync | Durability::Os => SYNC_WAIT,
+        Durability::Interval(ms) => Duration::from_millis(ms.into()),
+    }
+}
+
 impl Partition {
-    /// Records were appended, or the log's start moved: a sync thread shall make it durable.
-    pub(crate) fn mark_dirty(self: &Arc<Self>) {
+    /// Records were appended, or segments sealed: a sync thread shall make it durable, when it is time.
+    pub(crate) fn mark_dirty(self: &Arc<Self>, durability: Durability) {
         if self.dirt.mark() {
-            self.shared.queue.push(self.clone());
+            self.shared.queue.push(self.clone(), wait_of(durability));
         }
     }
 
-    /// Makes everything appended so far durable, and lets those who wait for it go.
+    /// As `mark_dirty`, where anything is to be synced that its class wants synced.
+    pub(crate) fn mark_dirty_if_unsynced(self: &Arc<Self>) {
+        let look = |log: &Log| {
+            let durability = log.config().durability;
+            let is_unsynced = log.synced_offset() < log.log_end_offset();
+            let is_due =
+                log.unsynced_segments() > 0 || (is_unsynced && durability != Durability::Os);
+            is_due.then_some(durability)
+        };
+        if let Ok(Some(durability)) = self.with_log(look) {
+            self.mark_dirty(durability);
+        }
+    }
+
+    /// Counts bytes that are not synced, and has them synced in time.
+    pub(super) fn count_dirty(self: &Arc<Self>, bytes: usize, durability: Durability) {
+        let bytes = bytes as u64;
+        self.dirty_bytes.fetch_add(bytes, Ordering::Relaxed);
+        self.shared.queue.add_dirty(bytes);
+        self.mark_dirty(durability);
+    }
+
+    /// Makes the segments durable as far as they were appended to.
     pub(crate) fn sync_once(self: &Arc<Self>) {
         self.dirt.begin();
         let is_done = self.sync();
         if self.dirt.end() {
-            self.shared.queue.push(self.clone());
+            let durability = self.with_log(|log| log.config().durability);
+            let wait = wait_of(durability.unwrap_or(Durability::Sync));
+            self.shared.queue.push(self.clone(), wait);
         }
         if !is_done {
             // Nothing tells when a file handle is free again.
             self.shared.queue.pause(RETRY_PAUSE);
-            self.mark_dirty();
+            self.mark_dirty(Durability::Interval(0));
         }
     }
 
@@ -91,9 +126,19 @@ impl Partition {
         self.sync();
     }
 
+    /// Makes the segments durable for what the committer does next; answers how far, or nothing where the partition does not serve.
+    pub(crate) fn sync_for_commit(&self) -> Option<Offset> {
+        while !self.sync() {
+            self.shared.queue.pause(RETRY_PAUSE);
+        }
+        self.with_log(|log| log.synced_offset()).ok()
+    }
+
     /// Whether everything was done that there was to do.
     fn sync(&self) -> bool {
         let _under_way = self.syncing.lock();
+        let dirty = self.dirty_bytes.swap(0, Ordering::Relaxed);
+        self.shared.queue.take_dirty(dirty);
         let started = self.shared.clock.monotonic();
         let ticket = match self.change(|log| log.begin_sync()) {
             Ok(Some(ticket)) => ticket,
@@ -102,35 +147,74 @@ impl Partition {
                 return true;
             }
             // It went offline or away while it was queued.
-            Err(_) => return true,
+            Err(error) => {
+                self.note_unavailable(&error);
+                return true;
+            }
         };
         let wanted = ticket.end_offset();
         let result = ticket.run();
         self.shared
             .metrics
             .observe_sync(self.shared.clock.monotonic().saturating_sub(started));
-        let Ok(Ok(durable)) = self.change(|log| log.finish_sync(ticket, result)) else {
-            return true;
-        };
-        self.publish(durable);
-        durable >= wanted
+        match self.change(|log| log.finish_sync(ticket, result)) {
+            Ok(Ok(synced)) => {
+                self.publish_as_is();
+                synced >= wanted
+            }
+            Ok(Err(_)) => true,
+            Err(error) => {
+                self.note_unavailable(&error);
+                true
+            }
+        }
     }
 
-    /// Nothing is left to sync: rolling a segment has made it durable.
+    /// What the log says: the segments may be ahead of the journal.
     fn publish_as_is(&self) {
-        if let Ok(durable) = self.with_log(|log| log.durable_offset()) {
+        let look = |log: &Log| (log.durable_offset(), log.synced_offset());
+        if let Ok((durable, synced)) = self.with_log(look) {
+            self.shared
+                .committer
+                .journal
+                .note_synced(self.log_id(), synced);
             self.publish(durable);
         }
+    }
+
+    /// The journal holds everything below `end` durably.
+    pub(crate) fn note_committed(&self, end: Offset, took: Duration) {
+        self.shared.metrics.observe_sync(took);
+        match self.change(|log| log.note_durable(end)) {
+            Ok(Ok(durable)) => self.publish(durable),
+            Ok(Err(_)) => {}
+            Err(error) => self.note_unavailable(&error),
+        }
+    }
+
+    /// The journal keeps the records of a log that has stopped, for the restart; it does not keep those of one that is gone.
+    fn note_unavailable(&self, error: &PartitionUnavailable) {
+        let journal = &self.shared.committer.journal;
+        match error {
+            PartitionUnavailable::Deleted { .. } => journal.forget(self.log_id()),
+            PartitionUnavailable::Offline { .. } => journal.keep(self.log_id()),
+        }
+    }
+
+    /// The journal has failed: what waits for it is never acknowledged, and only a restart knows what the disk has.
+    pub(crate) fn stop_log(&self, reason: &str) {
+        let error = io::Error::other(reason.to_owned());
+        // It may be offline or gone already.
+        let _ = self.change(|log| log.stop("a commit of the journal", &error));
     }
 
     /// Everything below `durable` is durable, and so visible.
     pub(crate) fn publish(&self, durable: Offset) {
         let before = self.watermark.fetch_max(durable.0, Ordering::AcqRel);
-        assert!(
-            before <= durable.0,
-            "{LOG_2}: the high watermark of {} went back from {before} to {durable}",
-            self.folder()
-        );
+        if before > durable.0 {
+            // Whoever was faster tells those who wait.
+            return;
+        }
         self.acks.move_to(durable);
         if before < durable.0 {
             self.watchers.wake_all();

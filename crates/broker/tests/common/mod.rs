@@ -63,6 +63,11 @@ impl Machine {
 pub(crate) fn config() -> BrokerConfig {
     let mut config = BrokerConfig::new(BrokerId(1), "/data");
     config.sync_threads = 0;
+    // Small, so that its files are used again and again.
+    config.journal = Some(fanlog_broker::JournalConfig {
+        file_bytes: 64 * 1024,
+        files_max: 3,
+    });
     config.has_timers = false;
     config.statics = [
         ("offsets.topic.num.partitions", "3"),

@@ -85,6 +85,7 @@ pub(crate) async fn start(
         (Ok(_), true) => Some(Refusal::transactional()),
         (Ok(_), false) => None,
     };
+    context.broker().room().await;
     let version = line.version;
     let may_take_long = topics.iter().any(|topic| topic.may_take_long(&frame));
     let append =

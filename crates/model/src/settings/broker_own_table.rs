@@ -2,10 +2,12 @@
 
 use super::declaration::{Effect, Setting, SettingType, Update, Valid, settings};
 use Effect::Honoured;
-use Valid::{Any, AtLeast};
+use Valid::{Any, AtLeast, Between};
 
 pub(super) const TABLE: &[Setting] = settings! {
     "fanlog.clock.jump.max.ms", Long, Some("2678400000"), AtLeast(0), ReadOnly, Honoured, [], "How far the clock may be, at a start, after the time that the broker saw last; what is kept by time goes on from there beyond it.";
+    "fanlog.journal.file.bytes", Int, Some("67108864"), Between(1_048_576, 1_073_741_824), ReadOnly, Honoured, [], "Size of one file of the journal; a batch above a quarter of it is synced in its segment instead.";
+    "fanlog.journal.files.max", Int, Some("16"), Between(2, 1_024), ReadOnly, Honoured, [], "Most files of the journal; appends wait for segments to be synced where all are in use.";
     "fanlog.partitions.max", Int, Some("20000"), AtLeast(1), ClusterWide, Honoured, [], "Most partitions of all topics together; each holds some files open.";
     "fanlog.replication.factor.clamp", Boolean, Some("false"), Any, ClusterWide, Honoured, [], "Whether a replication factor above 1 is taken for 1 instead of refused.";
     "fanlog.request.memory.bytes", Long, Some("536870912"), AtLeast(1_048_576), ReadOnly, Honoured, [], "Bytes of requests held at once, all connections together; sockets wait beyond it.";

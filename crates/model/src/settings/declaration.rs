@@ -80,6 +80,8 @@ pub enum Valid {
     AnyOf(&'static [&'static str]),
     /// `*`, nothing, or pairs `partition:broker`.
     ThrottledReplicas,
+    /// `sync`, `os`, or `interval:` and a number of milliseconds.
+    Durability,
     /// -1 for no limit, or a positive number.
     UnlimitedOrPositive,
 }
@@ -111,7 +113,7 @@ pub enum Effect {
 /// The declaration of one setting.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Setting {
-    /// Kafka's name, or ours beginning with `fanlog.`.
+    /// Kafka's name, or ours: a broker's begins with `fanlog.`.
     pub name: &'static str,
     /// Its type.
     pub kind: SettingType,

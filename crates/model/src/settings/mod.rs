@@ -32,7 +32,9 @@ pub use describe::{Described, Synonym, describe_broker, describe_broker_default,
 pub use document::settings_page;
 pub use layers::{BrokerLayers, Source, effective_broker_value, effective_topic_value};
 pub use parse::SettingError;
-pub use topic_settings::{CleanupPolicy, CompressionType, MessageTimestampType, TopicSettings};
+pub use topic_settings::{
+    CleanupPolicy, CompressionType, Durability, MessageTimestampType, TopicSettings,
+};
 
 use std::collections::BTreeMap;
 use std::sync::LazyLock;

@@ -1,6 +1,7 @@
 //! One value against one declaration.
 
 use super::declaration::{Effect, Setting, SettingType, Valid};
+use super::topic_settings::{Durability, INTERVAL_MS_MAX};
 use std::collections::BTreeSet;
 use thiserror::Error;
 
@@ -169,6 +170,9 @@ impl Setting {
             Valid::OneOf(texts) => format!("one of {}", texts.join(", ")),
             Valid::AnyOf(texts) => format!("a list of any of {}", texts.join(", ")),
             Valid::ThrottledReplicas => "*, or a list of partition:broker".to_owned(),
+            Valid::Durability => {
+                format!("sync, os, or interval:<ms> with 1 to {INTERVAL_MS_MAX} milliseconds")
+            }
             Valid::UnlimitedOrPositive => format!("-1 for no limit, or {kind} of 1 or more"),
         }
     }
@@ -192,6 +196,7 @@ impl Valid {
             (Self::ThrottledReplicas, Value::List(given)) => {
                 given.as_slice() == ["*"] || given.iter().all(|item| is_replica(item))
             }
+            (Self::Durability, Value::Text(text)) => Durability::of(text).is_some(),
             // The tables' test holds that each range fits its type.
             _ => false,
         }

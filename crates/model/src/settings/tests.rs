@@ -26,7 +26,8 @@ fn every_setting_of_kafka_4_4_is_declared_with_its_type_default_and_mode() {
             assert_eq!(setting.is_read_only(), mode == "read-only", "{name}");
         }
     }
-    assert_eq!(seen[0], topic_settings().len());
+    // Ours is durability.
+    assert_eq!(seen[0] + 1, topic_settings().len());
     let own = broker_settings()
         .keys()
         .filter(|n| n.starts_with("fanlog."))
@@ -242,7 +243,7 @@ fn describe_lists_values_sources_and_synonyms_in_kafkas_order() {
             "log.retention.ms=1000000 DynamicDefaultBroker [log.retention.ms=1000000:DynamicDefaultBroker]",
         ]
     );
-    assert_eq!(describe_topic(&topic, &layers, None).len(), 37);
+    assert_eq!(describe_topic(&topic, &layers, None).len(), 38);
     assert_eq!(
         describe_broker(&layers, None).len(),
         broker_settings().len()
@@ -402,4 +403,28 @@ fn the_page_in_docs_is_the_one_that_the_declarations_print() {
         settings_page() == include_str!("../../../../docs/settings.md"),
         "docs/settings.md is out of date: cargo run -q -p fanlog-model --example settings_page > docs/settings.md"
     );
+}
+
+#[test]
+fn durability_takes_its_three_classes_and_nothing_else() {
+    let check = |value: &str| check_topic_setting("durability", value);
+    for value in ["sync", "os", "interval:1", "interval:3600000"] {
+        assert_eq!(check(value).as_deref(), Ok(value));
+    }
+    for value in [
+        "",
+        "Sync",
+        "interval",
+        "interval:",
+        "interval:0",
+        "interval:+5",
+        "interval:3600001",
+        "none",
+    ] {
+        let error = check(value).unwrap_err().to_string();
+        assert!(
+            error.contains("expected sync, os, or interval:<ms>"),
+            "{error}"
+        );
+    }
 }

@@ -38,6 +38,20 @@ pub enum MessageTimestampType {
     LogAppendTime,
 }
 
+/// The longest that `durability=interval` may wait, in milliseconds: an hour.
+pub(super) const INTERVAL_MS_MAX: u32 = 3_600_000;
+
+/// When a topic's records are acknowledged and visible, and so what a power cut may take.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Durability {
+    /// Once they are durable.
+    Sync,
+    /// Once they are appended; they are synced so many milliseconds later.
+    Interval(u32),
+    /// Once they are appended; the operating system writes them when it likes.
+    Os,
+}
+
 /// The honoured settings of a topic, resolved from its overrides, the broker's settings and the defaults.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TopicSettings {
@@ -45,6 +59,8 @@ pub struct TopicSettings {
     pub cleanup_policy: CleanupPolicy,
     /// `compression.type`.
     pub compression_type: CompressionType,
+    /// `durability`.
+    pub durability: Durability,
     /// `index.interval.bytes`.
     pub index_interval_bytes: u32,
     /// `max.message.bytes`.
@@ -82,6 +98,7 @@ impl TopicSettings {
         Self {
             cleanup_policy: CleanupPolicy::of(&text("cleanup.policy")),
             compression_type: CompressionType::of(&text("compression.type")),
+            durability: Durability::of(&text("durability")).unwrap_or(Durability::Sync),
             index_interval_bytes: size("index.interval.bytes"),
             max_message_bytes: size("max.message.bytes"),
             timestamp_after_max_ms: number("message.timestamp.after.max.ms"),
@@ -103,6 +120,24 @@ impl CleanupPolicy {
         Self {
             delete: has("delete"),
             compact: has("compact"),
+        }
+    }
+}
+
+impl Durability {
+    /// What a text says; nothing where it is none of them.
+    pub(super) fn of(text: &str) -> Option<Self> {
+        match text {
+            "sync" => Some(Self::Sync),
+            "os" => Some(Self::Os),
+            _ => {
+                let digits = text.strip_prefix("interval:")?;
+                let is_number = digits.bytes().all(|byte| byte.is_ascii_digit());
+                let ms = digits.parse().ok().filter(|_| is_number)?;
+                (1..=INTERVAL_MS_MAX)
+                    .contains(&ms)
+                    .then_some(Self::Interval(ms))
+            }
         }
     }
 }

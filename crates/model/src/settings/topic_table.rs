@@ -2,10 +2,11 @@
 
 use super::declaration::{Effect, Setting, SettingType, Update, Valid, settings};
 use Effect::{Honoured, Refused, WithoutEffect};
-use Valid::{Any, AnyOf, AtLeast, Between, Fraction, MinusOneOr, OneOf, ThrottledReplicas};
+use Valid::{
+    Any, AnyOf, AtLeast, Between, Durability, Fraction, MinusOneOr, OneOf, ThrottledReplicas,
+};
 
-const ALWAYS_SYNCED: Effect =
-    WithoutEffect("every batch is synced before it is acknowledged under acks=all");
+const ALWAYS_SYNCED: Effect = WithoutEffect("durability decides when records are synced");
 const NO_COMPACTION: Effect =
     WithoutEffect("compaction doesn't run yet: a compacted topic keeps every record");
 const NO_TIER: Effect = WithoutEffect("there is no remote tier, so all data is local");
@@ -21,6 +22,7 @@ pub(super) const TABLE: &[Setting] = settings! {
     "compression.type", String, Some("producer"), OneOf(&["uncompressed", "zstd", "lz4", "snappy", "gzip", "producer"]), PerTopic, Honoured, ["compression.type"], "How batches are stored; producer keeps them as they came.";
     "compression.zstd.level", Int, Some("3"), Between(-131_072, 22), PerTopic, OWN_LEVEL, ["compression.zstd.level"], "Level where compression.type is zstd.";
     "delete.retention.ms", Long, Some("86400000"), AtLeast(0), PerTopic, NO_COMPACTION, ["log.cleaner.delete.retention.ms"], "How long a compacted topic keeps tombstones, in milliseconds.";
+    "durability", String, Some("sync"), Durability, PerTopic, Honoured, [], "Ours: sync acknowledges and shows records once durable, interval:<ms> and os once appended.";
     "errors.deadletterqueue.group.enable", Boolean, Some("false"), Any, PerTopic, Refused("share groups have no dead-letter topics yet"), [], "Whether share groups may send dead letters to this topic.";
     "file.delete.delay.ms", Long, Some("60000"), AtLeast(0), PerTopic, WithoutEffect("files go as soon as nothing reads them"), ["log.segment.delete.delay.ms"], "How long a dropped segment's files are kept, in milliseconds.";
     "flush.messages", Long, Some("9223372036854775807"), AtLeast(1), PerTopic, ALWAYS_SYNCED, ["log.flush.interval.messages"], "Sync after so many records.";

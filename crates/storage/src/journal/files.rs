@@ -4,16 +4,15 @@ use super::checkpoint::{self, Checkpoint};
 use super::format::{
     self, BLOCK, BLOCK_BYTES, CommitEnd, ENTRY_BYTES, End, HEAD_BYTES, Usage, commit_bytes,
 };
-use super::registry::{JournalFile, Registry};
+use super::registry::Registry;
 use super::{Entry, FOLDER, JournalConfig, LogId, Pending};
-use fanlog_environment::{Disk, DiskFile, Environment, OpenMode, write_atomically};
+use fanlog_environment::{DiskFile, Environment, OpenMode, write_atomically};
 use fanlog_model::Offset;
 use fanlog_model::invariants::LOG_1;
 use parking_lot::Mutex;
-use std::collections::HashMap;
 use std::io::{self, IoSlice};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use thiserror::Error;
 
 /// Written at once while a new file is filled with zeros: commits wait no longer than for so many bytes.
@@ -34,12 +33,22 @@ pub enum CommitError {
     Failed(Arc<str>),
 }
 
+/// What one commit did.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Committed {
+    /// How many records are durable now.
+    pub count: usize,
+    /// Whether it is the first of its file.
+    pub is_first_of_file: bool,
+}
+
 /// The journal.
 #[derive(Debug)]
 pub struct Journal {
     environment: Environment,
     config: JournalConfig,
     writer: Mutex<Writer>,
+    failed: OnceLock<Arc<str>>,
     registry: Mutex<Registry>,
     /// Held while a checkpoint is written.
     checkpointing: Mutex<()>,
@@ -50,7 +59,6 @@ struct Writer {
     current: Option<Current>,
     /// The number of the last commit of this run.
     last_commit: u64,
-    failed: Option<Arc<str>>,
     table: Vec<u8>,
 }
 
@@ -74,6 +82,7 @@ impl Journal {
             environment: environment.clone(),
             config,
             writer: Mutex::new(Writer::default()),
+            failed: OnceLock::new(),
             registry: Mutex::new(registry),
             checkpointing: Mutex::new(()),
         }
@@ -86,17 +95,21 @@ impl Journal {
 
     /// Why it has stopped, if it has.
     pub fn failure(&self) -> Option<Arc<str>> {
-        self.writer.lock().failed.clone()
+        self.failed.get().cloned()
     }
 
-    /// Makes records durable, from the one numbered `from` on: as many as one commit takes. Answers how many. Blocks for one write and
-    /// one sync.
+    /// Nothing is committed any more.
+    pub fn stop(&self, reason: &str) -> Arc<str> {
+        self.failed.get_or_init(|| reason.into()).clone()
+    }
+
+    /// Makes records durable, from the one numbered `from` on: as many as one commit takes. Blocks for one write and one sync.
     ///
     /// # Errors
     /// There is no file for them, or a write or sync failed, now or before.
-    pub fn commit(&self, pending: &Pending, from: usize) -> Result<usize, CommitError> {
+    pub fn commit(&self, pending: &Pending, from: usize) -> Result<Committed, CommitError> {
         let mut writer = self.writer.lock();
-        if let Some(reason) = &writer.failed {
+        if let Some(reason) = self.failed.get() {
             return Err(CommitError::Failed(reason.clone()));
         }
         let entries = &pending.entries[from..];
@@ -126,12 +139,13 @@ impl Journal {
         let payload = &pending.payload[payload_at..payload_at + bytes];
         let done = writer.write(&self.registry, &entries[..count], payload, is_new);
         match done {
-            Ok(()) => Ok(count),
+            Ok(()) => Ok(Committed {
+                count,
+                is_first_of_file: is_new,
+            }),
             Err(error) => {
                 tracing::error!(%error, "the journal cannot be written: nothing is acknowledged any more");
-                let reason: Arc<str> = error.to_string().into();
-                writer.failed = Some(reason.clone());
-                Err(CommitError::Failed(reason))
+                Err(CommitError::Failed(self.stop(&error.to_string())))
             }
         }
     }
@@ -139,22 +153,22 @@ impl Journal {
     /// The file to write next: one that is not needed any more, or a new one.
     fn next_file(&self) -> Result<Current, CommitError> {
         let mut registry = self.registry.lock();
-        let (number, file) = match registry.free() {
-            Some(free) => (free.number, free.file.clone()),
-            None if registry.counted() < self.config.files_max.max(2) => {
-                let (number, file) = self.create(&registry).map_err(CommitError::NoFile)?;
-                file.allocate(self.config.file_bytes)
-                    .map_err(CommitError::NoFile)?;
-                registry.files.push(JournalFile {
-                    number,
-                    file: file.clone(),
-                    usage: None,
-                    needed: HashMap::new(),
-                });
-                (number, file)
+        if registry.free().is_none() {
+            if registry.counted() >= self.config.files_max.max(2) {
+                return Err(CommitError::Full);
             }
-            None => return Err(CommitError::Full),
+            let number = registry.begin_making();
+            drop(registry);
+            let made = self.create(number);
+            let made = made.and_then(|file| file.allocate(self.config.file_bytes).map(|()| file));
+            registry = self.registry.lock();
+            registry.end_making(number, made.as_ref().ok().cloned());
+            made.map_err(CommitError::NoFile)?;
+        }
+        let Some(free) = registry.free() else {
+            return Err(CommitError::Full);
         };
+        let (number, file) = (free.number, free.file.clone());
         let usage = Usage {
             epoch: registry.next_epoch,
             salt: self.environment.entropy.u64(),
@@ -171,12 +185,11 @@ impl Journal {
         })
     }
 
-    fn create(&self, registry: &Registry) -> io::Result<(u64, Arc<dyn DiskFile>)> {
-        let number = registry.unused_number();
+    fn create(&self, number: u64) -> io::Result<Arc<dyn DiskFile>> {
         let disk = &*self.environment.disk;
         let file = disk.open(&path(number), OpenMode::CreateOrOpen)?;
         disk.sync_dir(Path::new(FOLDER))?;
-        Ok((number, file))
+        Ok(file)
     }
 
     /// Makes a file ready where none is, so that a commit need not: filled with zeros, as a file that was written before takes a sync
@@ -185,30 +198,22 @@ impl Journal {
     /// # Errors
     /// The disk refuses.
     pub fn prepare_spare(&self) -> io::Result<bool> {
-        let (number, file) = {
+        let number = {
             let mut registry = self.registry.lock();
             let is_due = registry.free_count() == 0
-                && registry.making.is_none()
+                && registry.making.is_empty()
                 && registry.counted() < self.config.files_max
                 && registry.current.is_some();
             if !is_due {
                 return Ok(false);
             }
-            let (number, file) = self.create(&registry)?;
-            registry.making = Some(number);
-            (number, file)
+            registry.begin_making()
         };
-        let filled = self.fill(&*file);
+        let made = self.create(number);
+        let made = made.and_then(|file| self.fill(&*file).map(|()| file));
         let mut registry = self.registry.lock();
-        registry.making = None;
-        filled?;
-        registry.files.push(JournalFile {
-            number,
-            file,
-            usage: None,
-            needed: HashMap::new(),
-        });
-        Ok(true)
+        registry.end_making(number, made.as_ref().ok().cloned());
+        made.map(|_| true)
     }
 
     /// Bit by bit: commits wait for no more than one of them.
@@ -298,6 +303,7 @@ impl Journal {
         for number in released {
             if let Some(file) = registry.file_mut(number) {
                 file.usage = None;
+                file.is_begun = false;
             }
         }
         let surplus = registry
@@ -335,10 +341,6 @@ impl Journal {
 
     fn write_checkpoint(&self, checkpoint: &Checkpoint) -> io::Result<()> {
         let disk = &*self.environment.disk;
-        #[cfg(feature = "planted-faults")]
-        if crate::planted::skips_checkpoints() {
-            return Ok(());
-        }
         write_atomically(disk, &checkpoint_path(), &checkpoint.encode())
     }
 }
@@ -389,11 +391,11 @@ impl Writer {
         };
         current.file.write_all_vectored_at(slices, at)?;
         current.position += total;
-        #[cfg(feature = "planted-faults")]
-        if crate::planted::skips_journal_syncs() {
-            return Ok(());
+        current.file.sync_data()?;
+        if is_new {
+            registry.lock().note_begun(current.number);
         }
-        current.file.sync_data()
+        Ok(())
     }
 }
 

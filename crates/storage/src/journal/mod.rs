@@ -18,8 +18,9 @@ mod scan;
 #[cfg(test)]
 mod tests;
 
-pub use files::{CommitError, Journal};
+pub use files::{CommitError, Committed, Journal};
 pub use pending::Pending;
+pub(crate) use recovered::{Damage, Kept};
 pub use recovered::{Recovered, Replay};
 
 use fanlog_model::{LeaderEpoch, Offset, PartitionIndex, TopicId};

@@ -38,6 +38,23 @@ impl Pending {
         self.push(log, leader_epoch, end..end, &[]);
     }
 
+    /// All but the records of some logs, and which of them those are.
+    #[must_use]
+    pub fn without(&self, is_left_out: impl Fn(LogId) -> bool) -> (Self, Vec<usize>) {
+        let (mut kept, mut positions) = (Self::default(), Vec::new());
+        let mut at = 0;
+        for (i, entry) in self.entries.iter().enumerate() {
+            let end = at + entry.bytes as usize;
+            if !is_left_out(entry.log) {
+                kept.entries.push(*entry);
+                kept.payload.extend_from_slice(&self.payload[at..end]);
+                positions.push(i);
+            }
+            at = end;
+        }
+        (kept, positions)
+    }
+
     /// How many records (runs of batches) there are.
     pub fn len(&self) -> usize {
         self.entries.len()

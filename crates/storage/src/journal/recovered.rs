@@ -21,6 +21,7 @@ use std::collections::HashMap;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
 /// What the journal held at the start.
 #[derive(Debug, Default)]
@@ -117,7 +118,9 @@ impl Journal {
             recovered.points.clone_from(&checkpoint.points);
         }
         let mut scanned = Vec::new();
+        let mut progress = Progress::new(environment);
         for (number, path) in names(disk)? {
+            progress.tell(scanned.len());
             if !is_clean {
                 // After a failed sync the kernel shows what the disk does not have.
                 disk.drop_page_cache(&path)?;
@@ -143,6 +146,7 @@ impl Journal {
                 number,
                 file: file.clone(),
                 usage,
+                is_begun: usage.is_some(),
                 needed: HashMap::new(),
             });
             if let Some(usage) = usage.filter(|usage| *usage != Usage::default()) {
@@ -377,6 +381,27 @@ impl Replay {
                      to go on with what the segments hold, move the folder journal away"
                     .into(),
             }),
+        }
+    }
+}
+
+/// Tells how far the reading has come, where it takes long.
+struct Progress<'a> {
+    environment: &'a Environment,
+    told: Duration,
+}
+
+impl<'a> Progress<'a> {
+    fn new(environment: &'a Environment) -> Self {
+        let told = environment.clock.monotonic();
+        Self { environment, told }
+    }
+
+    fn tell(&mut self, files: usize) {
+        let now = self.environment.clock.monotonic();
+        if now.saturating_sub(self.told) >= Duration::from_secs(1) {
+            self.told = now;
+            tracing::info!("{files} files of the journal were read");
         }
     }
 }

@@ -18,6 +18,8 @@ pub(super) struct JournalFile {
     pub(super) file: Arc<dyn DiskFile>,
     /// None where it may be used again.
     pub(super) usage: Option<Usage>,
+    /// Whether a commit of this use is durable.
+    pub(super) is_begun: bool,
     /// Up to which offset each log needs it.
     pub(super) needed: HashMap<LogId, Offset>,
 }
@@ -31,8 +33,8 @@ pub(super) struct Registry {
     pub(super) points: HashMap<LogId, Offset>,
     /// Logs that have stopped: their records stay until a restart.
     pub(super) stopped: HashSet<LogId>,
-    /// The number of a file that is being filled with zeros.
-    pub(super) making: Option<u64>,
+    /// The numbers of files that are being made.
+    pub(super) making: HashSet<u64>,
     /// Whether all logs were opened: only then is it known what earlier runs left for whom.
     pub(super) is_settled: bool,
     /// Which start of the broker this is.
@@ -98,16 +100,27 @@ impl Registry {
 
     /// What a checkpoint says once those files are released.
     pub(super) fn checkpoint_without(&self, released: &[u64]) -> Checkpoint {
+        let (mut next_epoch, mut live) = (self.next_epoch, Vec::new());
         let stays = |file: &&JournalFile| !released.contains(&file.number);
+        for file in self.files.iter().filter(stays) {
+            match file.usage {
+                Some(usage) if file.is_begun => live.push(usage.epoch),
+                // It may come to be there or not.
+                Some(usage) => next_epoch = next_epoch.min(usage.epoch),
+                None => {}
+            }
+        }
         Checkpoint {
-            next_epoch: self.next_epoch,
-            live: self
-                .files
-                .iter()
-                .filter(stays)
-                .filter_map(|file| file.usage.map(|usage| usage.epoch))
-                .collect(),
+            next_epoch,
+            live,
             points: self.points.clone(),
+        }
+    }
+
+    /// The first commit of a file's use is durable.
+    pub(super) fn note_begun(&mut self, number: u64) {
+        if let Some(file) = self.file_mut(number) {
+            file.is_begun = true;
         }
     }
 
@@ -129,14 +142,28 @@ impl Registry {
             is_old || file.needed.keys().any(|log| self.stopped.contains(log))
         };
         let made = self.files.iter().filter(|file| !is_kept(file)).count();
-        made + usize::from(self.making.is_some())
+        made + self.making.len()
     }
 
-    /// The smallest number that no file has.
-    pub(super) fn unused_number(&self) -> u64 {
+    /// A number that no file has, for one that is being made.
+    pub(super) fn begin_making(&mut self) -> u64 {
         let is_used = |number: &u64| {
-            self.making == Some(*number) || self.files.iter().any(|file| file.number == *number)
+            self.making.contains(number) || self.files.iter().any(|file| file.number == *number)
         };
-        (0..).find(|number| !is_used(number)).unwrap_or(u64::MAX)
+        let number = (0..).find(|number| !is_used(number)).unwrap_or(u64::MAX);
+        self.making.insert(number);
+        number
+    }
+
+    /// The file is there, to be used; or it could not be made.
+    pub(super) fn end_making(&mut self, number: u64, file: Option<Arc<dyn DiskFile>>) {
+        self.making.remove(&number);
+        self.files.extend(file.map(|file| JournalFile {
+            number,
+            file,
+            usage: None,
+            is_begun: false,
+            needed: HashMap::new(),
+        }));
     }
 }

@@ -72,7 +72,7 @@ impl Bed {
         }
         let mut done = 0;
         while done < pending.len() {
-            done += self.journal.commit(&pending, done)?;
+            done += self.journal.commit(&pending, done)?.count;
         }
         Ok(())
     }

@@ -36,8 +36,21 @@ impl Log {
     /// A producer's sequence is refused, the disk does not take the batches, or the log has stopped; nothing was appended then.
     pub fn append_checked(
         &mut self,
+        checked: CheckedBatches<'_>,
+        leader_epoch: LeaderEpoch,
+    ) -> Result<Appended, AppendError> {
+        self.append_and(checked, leader_epoch, |_, _| {})
+    }
+
+    /// As [`Log::append_checked`], and hands the batches on as they are stored, where they were appended.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn append_and(
+        &mut self,
         mut checked: CheckedBatches<'_>,
         leader_epoch: LeaderEpoch,
+        hand_on: impl FnOnce(&Appended, &[u8]),
     ) -> Result<Appended, AppendError> {
         self.check_running()?;
         self.check_leader_epoch(leader_epoch)?;
@@ -70,6 +83,7 @@ impl Log {
             self.note(header, now);
         }
         self.check_invariants();
+        hand_on(&appended, checked.bytes.bytes());
         Ok(appended)
     }
 
@@ -204,7 +218,7 @@ impl Log {
                     }
                 })
             });
-        if written.is_err() && self.durable == self.log_end {
+        if written.is_err() && self.synced == self.log_end {
             self.active().note_synced();
         }
         match written {
@@ -217,7 +231,7 @@ impl Log {
     }
 
     /// Notes a batch that is in the active segment's file.
-    fn note(&mut self, header: &BatchHeader, now: TimestampMs) {
+    pub(super) fn note(&mut self, header: &BatchHeader, now: TimestampMs) {
         self.epochs.assign(header.leader_epoch, header.base_offset);
         self.producers.apply(header, now);
         let disk = self.environment.disk.clone();

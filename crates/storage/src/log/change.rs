@@ -38,7 +38,7 @@ impl Log {
     }
 
     /// Cuts the log off at the batch that holds `offset`: what lies there and behind is gone for good. Whoever appends next must do so
-    /// under a higher leader epoch (LOG-3).
+    /// under a higher leader epoch (LOG-3). The journal must hold nothing of the log by then, or the next start would bring it back.
     ///
     /// # Errors
     /// The offset is outside the log; the disk refuses (the log has stopped then); the log has stopped.
@@ -77,7 +77,7 @@ impl Log {
             self.save_log_start(end)?;
         }
         self.mark.close();
-        files::save_mark(&*disk, &self.dir, end.min(self.durable))?;
+        files::save_mark(&*disk, &self.dir, end.min(self.synced))?;
         disk.sync_dir(&self.dir)?;
         let Some((base_offset, batch)) = cut else {
             return Ok(());

@@ -3,8 +3,7 @@
 //! Why it exists: consumers, producers and recovery must agree on one order of records, whatever the machine does.
 //! Owns: a partition's folder.   Never: locks, threads, waiting (the broker calls it under the partition's lock).
 //! In -> out: batches -> offsets; offsets -> plans to read; tickets -> the durable offset.
-//! Invariants: LOG-1 to LOG-4. `log start <= durable <= log end`; a segment that has a successor is durable as a whole, so only the
-//! last segment can have a torn tail.
+//! Invariants: LOG-1 to LOG-4. `log start <= durable <= log end`; what lies between `synced` and `durable` is in the journal.
 //! Read next: `append.rs`, then `sync.rs`, then `recovery.rs`.
 
 mod append;
@@ -40,6 +39,7 @@ use parking_lot::Mutex;
 use std::io;
 use std::path::Path;
 use std::sync::Arc;
+use sync::SealedSegment;
 
 /// One partition's log. All methods block on the disk and none waits for another log.
 #[derive(Debug)]
@@ -57,8 +57,13 @@ pub struct Log {
     /// The base offsets of segments below the log's start whose files may still be there.
     forgotten: Vec<Offset>,
     log_end: Offset,
-    /// Every batch below was synced, and its file's name too: the high watermark.
+    /// Every batch below is durable, in its segment or in the journal: the high watermark. Where the topic does not wait for that it is
+    /// what was appended.
     durable: Offset,
+    /// Every batch below was synced in its segment, and its file's name too.
+    synced: Offset,
+    /// Segments that were sealed and not synced since, rising.
+    sealed: Vec<SealedSegment>,
     /// Who leads now; its first append gives it an entry in `epochs`.
     leader_epoch: LeaderEpoch,
     epochs: LeaderEpochs,
@@ -127,6 +132,31 @@ impl Log {
     /// The offset up to which the log is durable: the high watermark.
     pub fn durable_offset(&self) -> Offset {
         self.durable
+    }
+
+    /// The offset up to which the segments are durable.
+    pub fn synced_offset(&self) -> Offset {
+        self.synced
+    }
+
+    /// How many sealed segments wait for a sync.
+    pub fn unsynced_segments(&self) -> usize {
+        self.sealed.len()
+    }
+
+    /// Everything below `end` is durable in the journal, or counts as such; answers the high watermark.
+    ///
+    /// # Errors
+    /// The log has stopped.
+    pub fn note_durable(&mut self, end: Offset) -> Result<Offset, LogFailed> {
+        self.check_running()?;
+        self.durable = self.durable.max(end.min(self.log_end));
+        Ok(self.durable)
+    }
+
+    /// Stops the log for good: what was to make its records durable has failed.
+    pub fn stop(&mut self, what: &str, error: &io::Error) -> LogFailed {
+        self.fail(what, error)
     }
 
     /// The offset up to which a reader sees neither open transactions nor what is not durable.
@@ -205,7 +235,9 @@ impl Log {
     fn check_invariants(&self) {
         use fanlog_model::invariants::{LOG_1, LOG_3};
         assert!(
-            self.log_start <= self.log_end && self.durable <= self.log_end,
+            self.log_start <= self.log_end
+                && self.durable <= self.log_end
+                && self.synced <= self.log_end,
             "{LOG_3}: {} has start {}, durable {}, end {}",
             self.name,
             self.log_start,

@@ -1,23 +1,26 @@
 //! Open: find out what is in a folder, and make it durable before anyone relies on it.
 //!
-//! After a clean shutdown only the end of the last segment is looked at. Otherwise the last segment is walked from the last snapshot on
-//! (segments before it are durable as a whole, see `roll.rs`), every checksum is computed, a torn tail is cut off, and damage to
-//! what was durable stops the partition with an error; nothing is deleted then.
+//! After a clean shutdown only the end of the last segment is looked at. Otherwise the log is walked from the last snapshot on (what
+//! lies below a snapshot was synced), every checksum is computed, what the segments lack is appended again from the journal, a torn
+//! tail is cut off, and damage to what was durable stops the partition with an error; nothing is deleted then.
 //! Everything that can be computed from the batches (indexes, snapshots, epochs) is computed anew where it is missing or damaged.
 
-use super::tail::Walk;
+use super::roll::RollError;
+use super::tail::{Walk, Walked};
 use super::{Log, files, open_error, retention};
-use crate::config::LogConfig;
+use crate::config::{Durability, LogConfig};
 use crate::error::OpenLogError;
 use crate::formats::file_names::{self, LOG, PRODUCER_SNAPSHOT};
-use crate::header::{BatchHeader, Step};
+use crate::header::BatchHeader;
+use crate::journal::{Damage, Kept, Replay};
 use crate::leader_epochs::LeaderEpochs;
 use crate::producer_state::ProducerState;
 use crate::segment::{Segment, SegmentError};
 use crate::types::RecoveryMode;
 use fanlog_environment::{Disk, Environment, OpenMode};
-use fanlog_model::{LeaderEpoch, Offset};
+use fanlog_model::{LeaderEpoch, Offset, TimestampMs};
 use parking_lot::Mutex;
+use std::collections::VecDeque;
 use std::ffi::OsString;
 use std::io;
 use std::path::Path;
@@ -77,12 +80,28 @@ impl Log {
         mode: RecoveryMode,
         leader_epoch: LeaderEpoch,
     ) -> Result<Self, OpenLogError> {
+        let nothing = Replay::default();
+        Self::open_with(environment, dir, config, mode, leader_epoch, &nothing)
+    }
+
+    /// As [`Log::open`], with what the journal has of the log.
+    ///
+    /// # Errors
+    /// As there; what was durable is damaged or missing in the journal, and in the segments too.
+    pub fn open_with(
+        environment: &Environment,
+        dir: &Path,
+        config: LogConfig,
+        mode: RecoveryMode,
+        leader_epoch: LeaderEpoch,
+        replay: &Replay,
+    ) -> Result<Self, OpenLogError> {
         let disk = &*environment.disk;
         let listing = Listing::read(disk, dir).map_err(open_error(dir))?;
         let mut log = Self::assemble(environment, dir, config, leader_epoch, &listing)?;
         let is_clean = mode.clean && !listing.has_sync_failure && log.open_clean()?;
         if !is_clean {
-            log.recover(&listing)?;
+            log.recover(&listing, replay)?;
         }
         // A log that was led by a higher epoch must not go back.
         log.leader_epoch = log
@@ -115,7 +134,10 @@ impl Log {
             .collect();
         check_sizes(&segments)?;
         let mut log_start = saved_start.unwrap_or(Offset::ZERO);
-        finish_removals(disk, &dir, &mut segments, log_start).map_err(&io_error)?;
+        // What no snapshot proves is looked at first: the producers are known from nothing else.
+        let snapshot = listing.snapshots.last().copied().unwrap_or_default();
+        let below = log_start.min(snapshot);
+        finish_removals(disk, &dir, &mut segments, below).map_err(&io_error)?;
         if segments.is_empty() {
             if listing.has_mark || saved_start.is_some() || !listing.snapshots.is_empty() {
                 return Err(missing(&dir, log_start, "the segment files are missing"));
@@ -151,6 +173,8 @@ impl Log {
             log_start_saved: log_start,
             forgotten: Vec::new(),
             durable: Offset::ZERO,
+            synced: Offset::ZERO,
+            sealed: Vec::new(),
             leader_epoch,
             epochs: LeaderEpochs::default(),
             epochs_saved: 0,
@@ -181,7 +205,8 @@ impl Log {
             notes_from: Offset(i64::MAX),
             checks_crc: false,
         };
-        let walked = self.walk_tail(walk).map_err(&io_error)?;
+        let walked = self.walk_tail(walk, &Replay::default());
+        let walked = walked.map_err(&io_error)?;
         let mark = files::read_mark(&*disk, &self.dir).map_err(&io_error)?;
         let epochs = files::read_epochs(&*disk, &self.dir).map_err(&io_error)?;
         let snapshot = files::read_snapshot(&*disk, &self.dir, walked.end).map_err(&io_error)?;
@@ -198,6 +223,7 @@ impl Log {
         self.last_snapshot = Some(walked.end);
         self.log_end = walked.end;
         self.durable = walked.end;
+        self.synced = walked.end;
         Ok(true)
     }
 
@@ -207,7 +233,7 @@ impl Log {
     }
 
     /// Finds the end of the log, and everything that can be computed from its batches.
-    fn recover(&mut self, listing: &Listing) -> Result<(), OpenLogError> {
+    fn recover(&mut self, listing: &Listing, replay: &Replay) -> Result<(), OpenLogError> {
         let path = self.active().log_path();
         let io_error = open_error(&path);
         let disk = self.environment.disk.clone();
@@ -215,7 +241,6 @@ impl Log {
             // Each crash would leave one more; one too many does no harm.
             let _ = disk.remove_file(&self.dir.join(name));
         }
-        self.read_past_the_page_cache().map_err(&io_error)?;
         if !listing.has_mark {
             // Nothing was ever durable here: the process may have been killed, or a sync have failed, between creating the folder
             // and syncing its name and those in it.
@@ -226,10 +251,66 @@ impl Log {
         let mark = files::read_mark(&*disk, &self.dir).map_err(&io_error)?;
         self.load_snapshot(listing).map_err(&io_error)?;
         let snapshot = self.last_snapshot.unwrap_or(Offset::ZERO);
+        let proven = mark.max(snapshot).max(replay.point());
+        let are_epochs_known = self.load_epochs(snapshot).map_err(&io_error)?;
+        let walk_from = match are_epochs_known {
+            true => snapshot,
+            false => self.segments[0].base_offset,
+        };
+        let first = self.segment_index(walk_from);
+        self.check_chain(first)?;
+        let rest = self.segments.split_off(first + 1);
+        let Found { walked, rest } = self.walk_all(rest, snapshot, are_epochs_known, replay)?;
+        if walked.end < proven {
+            let position = walked.broken_at.unwrap_or(self.active().size);
+            let reason = format!("the log was durable up to offset {proven}");
+            return Err(self.corrupt(position, walked.end, reason));
+        }
+        let lacking = replay.behind(walked.end).map_err(damaged)?;
+        if !(self.is_journaled() && replay.is_there()) {
+            self.check_is_torn(&walked, !rest.is_empty())?;
+        }
+        self.log_end = walked.end;
+        self.epochs.truncate_from_start(self.log_start);
+        let is_cut = walked.broken_at.is_some() || !rest.is_empty();
+        let is_new = is_cut || walked.end > proven || !lacking.is_empty();
+        if is_cut {
+            self.cut_tail(walked.broken_at, &rest).map_err(&io_error)?;
+        }
+        self.append_again(&lacking).map_err(&io_error)?;
+        if self.log_end < self.log_start {
+            if self.is_journaled() {
+                let reason = format!("the log starts at offset {}", self.log_start);
+                return Err(self.corrupt(self.active().size, self.log_end, reason));
+            }
+            self.begin_at_start().map_err(&io_error)?;
+        }
+        if is_new || listing.has_sync_failure {
+            self.settle().map_err(&io_error)?;
+        }
+        self.durable = self.log_end;
+        self.synced = self.log_end;
+        Ok(())
+    }
+
+    fn is_journaled(&self) -> bool {
+        self.config.durability == Durability::Sync
+    }
+
+    /// Walks the last segment that is in the log so far, and those of `rest` behind it as far as they are whole, one after the other.
+    fn walk_all(
+        &mut self,
+        rest: Vec<Segment>,
+        snapshot: Offset,
+        are_epochs_known: bool,
+        replay: &Replay,
+    ) -> Result<Found, OpenLogError> {
+        let path = self.active().log_path();
+        let io_error = open_error(&path);
+        let disk = self.environment.disk.clone();
+        let mut rest = VecDeque::from(rest);
+        self.read_past_the_page_cache().map_err(&io_error)?;
         let base_offset = self.active().base_offset;
-        let durable = mark.max(snapshot).max(base_offset).max(self.log_start);
-        self.check_chain()?;
-        let are_epochs_known = self.load_sealed(snapshot)?;
         let position = if snapshot > base_offset && are_epochs_known {
             let resumed = self.active_mut().resume_indexes(&*disk, snapshot);
             resumed.map_err(|error| self.open_segment_error(error))?
@@ -237,43 +318,128 @@ impl Log {
             self.active_mut().reset_indexes();
             0
         };
-        let notes_from = snapshot.max(base_offset);
         #[cfg(feature = "planted-faults")]
-        let notes_from = crate::planted::notes_from(notes_from);
-        let walk = Walk {
+        let snapshot = crate::planted::notes_from(snapshot);
+        let mut walk = Walk {
             position,
-            notes_from,
+            notes_from: snapshot,
             checks_crc: true,
         };
-        let walked = self.walk_tail(walk).map_err(&io_error)?;
-        if let Some(position) = walked.broken_at {
-            self.check_is_torn(position, walked.end, durable)?;
+        loop {
+            let walked = self.walk_tail(walk, replay).map_err(&io_error)?;
+            let reaches = |next: Offset| {
+                walked.end == next || (self.config.is_compacted && walked.end < next)
+            };
+            let is_whole = walked.broken_at.is_none();
+            let Some(next) = rest.pop_front_if(|next| is_whole && reaches(next.base_offset)) else {
+                let rest = rest.into();
+                return Ok(Found { walked, rest });
+            };
+            self.log_end = next.base_offset;
+            self.write_indexes().map_err(&io_error)?;
+            if next.base_offset > snapshot {
+                self.note_sealed();
+            }
+            self.segments.push(next);
+            self.read_past_the_page_cache().map_err(&io_error)?;
+            self.active_mut().reset_indexes();
+            walk.position = 0;
         }
-        if walked.end < durable {
-            let reason = format!("the log was durable up to offset {durable} and ends here");
-            return Err(self.corrupt(self.active().size, walked.end, reason));
+    }
+
+    /// Cuts off what lies behind the last good batch: segments from the last on, so that at every moment a whole log is there.
+    fn cut_tail(&mut self, torn_at: Option<u64>, rest: &[Segment]) -> io::Result<()> {
+        let disk = self.environment.disk.clone();
+        let mut bytes: u64 = 0;
+        for segment in rest.iter().rev() {
+            bytes += segment.size;
+            retention::remove_segment(&*disk, &self.dir, segment.base_offset)?;
+            disk.sync_dir(&self.dir)?;
         }
-        self.log_end = walked.end;
-        self.epochs.truncate_from_start(self.log_start);
-        let is_new = walked.broken_at.is_some() || walked.end > durable || listing.has_sync_failure;
-        if is_new {
-            self.settle(walked.broken_at).map_err(&io_error)?;
+        if let Some(position) = torn_at {
+            bytes += self.active().size - position;
+            let file = self.active().log_file(&*disk)?;
+            file.set_len(position)?;
+            // What is written there next must not be mixed with it by another crash.
+            file.sync_data()?;
+            self.active_mut().size = position;
         }
-        self.durable = self.log_end;
+        tracing::warn!(log = %self.name, bytes, end = %self.log_end, "cut off a torn tail, which the segments did not hold durably");
         Ok(())
     }
 
-    /// Cuts a torn tail off, makes what is left durable and notes how far it reaches.
-    fn settle(&mut self, torn_at: Option<u64>) -> io::Result<()> {
-        let disk = self.environment.disk.clone();
-        let file = self.active().log_file(&*disk)?;
-        if let Some(position) = torn_at {
-            let bytes = self.active().size - position;
-            tracing::warn!(log = %self.name, bytes, end = %self.log_end, "cut off a torn tail, which was not durable");
-            file.set_len(position)?;
-            self.active_mut().size = position;
+    /// Appends what the journal has and the segments lack.
+    fn append_again(&mut self, lacking: &[&Kept]) -> io::Result<()> {
+        let now = self.environment.clock.wall_ms();
+        let before = self.log_end;
+        for kept in lacking {
+            let bytes = kept.read()?;
+            let mut at = 0;
+            while let Some(header) = bytes.get(at..).and_then(BatchHeader::decode) {
+                let end = at + usize::try_from(header.bytes).unwrap_or(usize::MAX);
+                let batch = bytes.get(at..end).ok_or(io::ErrorKind::InvalidData)?;
+                self.append_batch_again(&header, batch, now)?;
+                at = end;
+            }
         }
-        file.sync_data()?;
+        if !lacking.is_empty() {
+            tracing::info!(log = %self.name, from = %before, to = %self.log_end, "appended again from the journal");
+        }
+        Ok(())
+    }
+
+    fn append_batch_again(
+        &mut self,
+        header: &BatchHeader,
+        batch: &[u8],
+        now: TimestampMs,
+    ) -> io::Result<()> {
+        if header.next_offset() <= self.log_end {
+            return Ok(());
+        }
+        if header.base_offset != self.log_end {
+            let message = format!(
+                "the journal has {} where {} follows",
+                header.base_offset, self.log_end
+            );
+            return Err(io::Error::new(io::ErrorKind::InvalidData, message));
+        }
+        let (last, max_timestamp) = (header.last_offset, header.max_timestamp);
+        if self.is_roll_due(header.bytes, max_timestamp, last, now)? {
+            self.roll(now).map_err(|error| match error {
+                RollError::Io(error) => error,
+                RollError::Failed(failed) => io::Error::other(failed),
+            })?;
+        }
+        let file = self.active().log_file_to_write(self.disk())?;
+        file.write_all_at(batch, self.active().size)?;
+        self.note(header, now);
+        Ok(())
+    }
+
+    /// A log that does not wait for the disk lost even what was deleted of it: it goes on, empty, where it starts.
+    fn begin_at_start(&mut self) -> io::Result<()> {
+        let disk = self.environment.disk.clone();
+        while let Some(segment) = self.segments.pop() {
+            retention::remove_segment(&*disk, &self.dir, segment.base_offset)?;
+        }
+        let now = self.environment.clock.wall_ms();
+        let layout = self.config.layout();
+        let segment = Segment::create(&*disk, &self.dir, self.log_start, now, layout)?;
+        self.segments.push(segment);
+        self.sealed.clear();
+        self.log_end = self.log_start;
+        Ok(())
+    }
+
+    /// Makes all that was found durable and notes how far it reaches.
+    fn settle(&mut self) -> io::Result<()> {
+        let disk = self.environment.disk.clone();
+        if let Some(ticket) = self.begin_sync() {
+            ticket.run()?;
+            self.take_in(&ticket);
+        }
+        self.active().log_file(&*disk)?.sync_data()?;
         disk.sync_dir(&self.dir)?;
         files::save_mark(&*disk, &self.dir, self.log_end)?;
         match disk.remove_file(&self.dir.join(file_names::SYNC_FAILURE_MARKER)) {
@@ -308,12 +474,12 @@ impl Log {
         Ok(())
     }
 
-    /// Each segment but the last must end where the next begins. Compaction may remove its last batches.
-    fn check_chain(&self) -> Result<(), OpenLogError> {
+    /// Each segment before the one where the walk begins must end where the next begins. Compaction may remove its last batches.
+    fn check_chain(&self, first: usize) -> Result<(), OpenLogError> {
         if self.config.is_compacted {
             return Ok(());
         }
-        for pair in self.segments.windows(2) {
+        for pair in self.segments[..=first].windows(2) {
             let next = pair[1].base_offset;
             let last = pair[0].find(self.disk(), Offset(next.get() - 1));
             let last = last.map_err(|error| self.open_segment_error(error))?;
@@ -331,49 +497,18 @@ impl Log {
         Ok(())
     }
 
-    /// Epochs and producers up to the last segment: from their files, and from the batches of earlier segments where those are missing.
-    /// Says whether the epochs were saved.
-    fn load_sealed(&mut self, snapshot: Offset) -> Result<bool, OpenLogError> {
-        let saved = files::read_epochs(self.disk(), &self.dir).map_err(open_error(&self.dir))?;
+    /// The epochs of what lies below the snapshot; the batches say those behind it. Says whether they were saved; otherwise all batches
+    /// are asked.
+    fn load_epochs(&mut self, snapshot: Offset) -> io::Result<bool> {
+        let saved = files::read_epochs(self.disk(), &self.dir)?;
         let is_saved = saved.is_some();
         self.set_epochs(saved.unwrap_or_default());
-        if !is_saved {
+        if is_saved {
+            self.epochs.truncate_from_end(snapshot);
+        } else {
             self.epochs_saved = u64::MAX;
         }
-        let walk_from = if is_saved {
-            snapshot
-        } else {
-            self.segments[0].base_offset
-        };
-        self.epochs.truncate_from_end(walk_from);
-        let (mut epochs, mut producers) =
-            (self.epochs.clone(), std::mem::take(&mut self.producers));
-        let now = self.environment.clock.wall_ms();
-        for i in self.segment_index(walk_from)..self.segments.len() - 1 {
-            let segment = &self.segments[i];
-            self.walk_sealed(segment, |header| {
-                epochs.assign(header.leader_epoch, header.base_offset);
-                if header.base_offset >= snapshot {
-                    producers.apply(header, now);
-                }
-            })
-            .map_err(|error| self.open_segment_error(error))?;
-        }
-        (self.epochs, self.producers) = (epochs, producers);
         Ok(is_saved)
-    }
-
-    fn walk_sealed(
-        &self,
-        segment: &Segment,
-        mut note: impl FnMut(&BatchHeader),
-    ) -> Result<(), SegmentError> {
-        let file = segment.log_file(self.disk())?;
-        let mut walk = segment.walk(&*file, 0);
-        while let Step::Batch { header, .. } = segment.checked(walk.step()?)? {
-            note(&header);
-        }
-        Ok(())
     }
 
     fn open_segment_error(&self, error: SegmentError) -> OpenLogError {
@@ -396,21 +531,39 @@ impl Log {
     }
 }
 
+/// Where the walk over all segments ended, and which of them lie behind.
+struct Found {
+    walked: Walked,
+    rest: Vec<Segment>,
+}
+
+fn damaged(damage: Damage) -> OpenLogError {
+    OpenLogError::Corrupt {
+        path: damage.path,
+        position: damage.position,
+        offset: damage.offset,
+        reason: damage.reason,
+    }
+}
+
 fn is_unfinished_snapshot(name: &str) -> bool {
     let written = name.strip_suffix(".tmp");
-    let written = written.map(|name| name.strip_suffix(".sync").unwrap_or(name));
+    let written = written.map(|name| {
+        let other = name.strip_suffix(".sync").or(name.strip_suffix(".removal"));
+        other.unwrap_or(name)
+    });
     let parsed = written.and_then(file_names::parse);
     matches!(parsed, Some((_, PRODUCER_SNAPSHOT)))
 }
 
-/// Removes the segments below the log's start that a crash kept.
+/// Removes the segments below an offset that a crash kept.
 fn finish_removals(
     disk: &dyn Disk,
     dir: &Path,
     segments: &mut Vec<Segment>,
-    log_start: Offset,
+    below: Offset,
 ) -> io::Result<()> {
-    let is_below = |pair: &[Segment]| pair[1].base_offset <= log_start;
+    let is_below = |pair: &[Segment]| pair[1].base_offset <= below;
     let count = segments
         .windows(2)
         .take_while(|pair| is_below(pair))

@@ -36,7 +36,7 @@ impl Log {
     }
 
     /// Forgets the oldest segments that are too old (by the largest time of their records), too many (by size), or below the log's start.
-    /// Their files go with the next removal. Only what is durable goes; the active segment goes where all of it may, after a roll.
+    /// Their files go with the next removal. Only what is synced goes; the active segment goes where all of it may, after a roll.
     ///
     /// # Errors
     /// The disk refuses, or the log has stopped.
@@ -77,7 +77,7 @@ impl Log {
             let size = i64::try_from(segment.size).unwrap_or(i64::MAX);
             let is_below_start = next.is_some() && end <= self.log_start;
             let is_excess = excess > 0 && excess >= size && segment.size > 0;
-            let may_go = end <= self.durable
+            let may_go = end <= self.synced
                 && (is_below_start || is_excess || self.is_too_old_to_keep(i, now)?);
             if !may_go {
                 break;
@@ -109,7 +109,7 @@ impl Log {
         Ok(start)
     }
 
-    /// Moves the log's start up to `offset`, and forgets the segments below. What is below is gone for every reader; it is gone for
+    /// Moves the log's start up to `offset`, and forgets the segments below as far as they are synced. What is below is gone for every reader; it is gone for
     /// good once the next removal is done. Answers the log's start.
     ///
     /// # Errors
@@ -132,7 +132,7 @@ impl Log {
         let count = self
             .segments
             .windows(2)
-            .take_while(|pair| pair[1].base_offset <= start)
+            .take_while(|pair| pair[1].base_offset <= start && pair[1].base_offset <= self.synced)
             .count();
         let mut retained = Retained {
             deleted_segments: count,
@@ -144,6 +144,8 @@ impl Log {
             retained.deleted_bytes += segment.size;
             self.forgotten.push(segment.base_offset);
         }
+        let first = self.segments[0].base_offset;
+        self.sealed.retain(|segment| segment.end >= first);
         self.check_invariants();
         retained
     }
@@ -160,8 +162,17 @@ impl Log {
             dir: self.dir.clone(),
             log_start: self.log_start,
             has_moved,
+            snapshot: self.snapshot_at_first(),
             segments: self.forgotten.clone(),
         })
+    }
+
+    /// The producers where the first segment begins, if no sync could write them: nothing else will say what those wrote whose batches
+    /// go. What lies below is synced.
+    fn snapshot_at_first(&self) -> Option<(Offset, Arc<[u8]>)> {
+        let first = self.segments[0].base_offset;
+        let sealed = self.sealed.iter().find(|segment| segment.end == first);
+        sealed.map(|segment| (first, segment.snapshot.clone()))
     }
 
     /// Takes a removal back with what [`Removal::run`] said.
@@ -175,6 +186,12 @@ impl Log {
     ) -> Result<(), ChangeError> {
         result.map_err(|error| self.change_io(error))?;
         self.log_start_saved = self.log_start_saved.max(removal.log_start);
+        if let Some((offset, _)) = &removal.snapshot {
+            self.sealed.retain(|segment| segment.end != *offset);
+            if self.last_snapshot.is_none_or(|latest| latest < *offset) {
+                self.replace_snapshot(*offset);
+            }
+        }
         self.forgotten
             .retain(|base_offset| !removal.segments.contains(base_offset));
         Ok(())
@@ -208,6 +225,7 @@ pub struct Removal {
     dir: Arc<Path>,
     log_start: Offset,
     has_moved: bool,
+    snapshot: Option<(Offset, Arc<[u8]>)>,
     /// Base offsets, rising.
     segments: Vec<Offset>,
 }
@@ -218,8 +236,16 @@ impl Removal {
     /// # Errors
     /// What the disk said; some of it may be done.
     pub fn run(&self) -> io::Result<()> {
+        // First, as the next start removes what lies below the log's start.
+        if let Some((offset, bytes)) = &self.snapshot {
+            self.save(&files::snapshot_path(&self.dir, *offset), bytes)?;
+        }
         if self.has_moved {
-            self.save_log_start()?;
+            let bytes = files::encode_log_start(&self.dir, self.log_start)?;
+            self.save(
+                &self.dir.join(file_names::LOG_START_OFFSET_CHECKPOINT),
+                &bytes,
+            )?;
         }
         for base_offset in &self.segments {
             remove_segment(&*self.disk, &self.dir, *base_offset)?;
@@ -230,10 +256,8 @@ impl Removal {
         Ok(())
     }
 
-    fn save_log_start(&self) -> io::Result<()> {
-        let bytes = files::encode_log_start(&self.dir, self.log_start)?;
-        let path = self.dir.join(file_names::LOG_START_OFFSET_CHECKPOINT);
-        let write = || write_atomically_beside(&*self.disk, &path, &bytes, REMOVAL_SUFFIX);
+    fn save(&self, path: &Path, bytes: &[u8]) -> io::Result<()> {
+        let write = || write_atomically_beside(&*self.disk, path, bytes, REMOVAL_SUFFIX);
         match write() {
             Err(error) if is_transient(&error) && self.make_room()? => write(),
             written => written,

@@ -1,16 +1,16 @@
 //! Roll: seal the active segment and begin another.
 //!
-//! The sealed segment is synced before its successor exists. So a segment with a successor is durable as a whole: recovery needs to
-//! look at the last one only, and damage in another is never a torn tail. The price is one sync under the lock for each segment.
+//! Nothing is synced here, under the lock: what the sealed segment lacks is in the journal, and the next sync of the log has it.
 
-use super::sync::sync_segment;
-use super::{Log, files, is_transient};
+use super::sync::SealedSegment;
+use super::{Log, is_transient};
 use crate::error::{ChangeError, LogFailed};
-use crate::formats::offset_index;
-use crate::formats::time_index;
+use crate::formats::{offset_index, producer_snapshot, time_index};
 use crate::segment::{Segment, SegmentError};
+use fanlog_environment::DiskFile;
 use fanlog_model::{Offset, TimestampMs};
 use std::io;
+use std::sync::Arc;
 
 /// Why a log did not roll.
 #[derive(Debug)]
@@ -98,54 +98,45 @@ impl Log {
 
     /// Seals the active segment and begins another at the log's end.
     pub(super) fn roll(&mut self, now: TimestampMs) -> Result<(), RollError> {
-        self.seal().map_err(|(what, error)| {
-            if is_transient(&error) {
-                RollError::Io(error)
-            } else {
-                RollError::Failed(self.fail(what, &error))
-            }
-        })?;
+        if let Err(error) = self.write_indexes() {
+            return Err(match is_transient(&error) {
+                true => RollError::Io(error),
+                false => RollError::Failed(self.fail("writing the indexes", &error)),
+            });
+        }
         let layout = self.config.layout();
         let segment = Segment::create(self.disk(), &self.dir, self.log_end, now, layout)
             .map_err(RollError::Io)?;
+        self.note_sealed();
         self.dir_changes += 1;
         self.segments.push(segment);
         self.check_invariants();
         Ok(())
     }
 
-    /// Makes everything up to the log's end durable, with its indexes, epochs and producers.
-    fn seal(&mut self) -> Result<(), (&'static str, io::Error)> {
-        let disk = self.environment.disk.clone();
-        let file = self
-            .active()
-            .log_file(&*disk)
-            .map_err(|e| ("opening the segment", e))?;
-        sync_segment(&*file, &self.has_sync_failed).map_err(|e| ("sync of a full segment", e))?;
-        self.active().note_synced();
-        if self.dir_changes > self.dir_synced {
-            disk.sync_dir(&self.dir)
-                .map_err(|e| ("sync of the folder", e))?;
-            self.dir_synced = self.dir_changes;
-        }
-        self.save_epochs()
-            .map_err(|e| ("writing the leader epochs", e))?;
-        self.flush_indexes()
-            .map_err(|e| ("writing the indexes", e))?;
-        self.save_snapshot()
-            .map_err(|e| ("writing the producer snapshot", e))?;
-        files::write_mark(&self.mark, &*disk, &self.dir, self.log_end);
-        Ok(())
+    /// The active segment is complete: the next sync makes it durable, and writes the producers as they are at its end.
+    pub(super) fn note_sealed(&mut self) {
+        self.sealed.push(SealedSegment {
+            base_offset: self.active().base_offset,
+            end: self.log_end,
+            snapshot: producer_snapshot::encode(&self.producers.to_snapshot()).into(),
+        });
+        self.bytes_since_snapshot = 0;
     }
 
-    /// Writes and syncs the active segment's indexes.
-    pub(super) fn flush_indexes(&mut self) -> io::Result<()> {
+    /// Writes the active segment's indexes.
+    pub(super) fn write_indexes(&mut self) -> io::Result<[Arc<dyn DiskFile>; 2]> {
         let disk = self.environment.disk.clone();
         let files = self.active_mut().with_indexes(&*disk, |indexes| {
             indexes.push_max_timestamp();
             indexes.flush(&*disk)
         });
-        for file in files.map_err(into_io)? {
+        files.map_err(into_io)
+    }
+
+    /// Writes and syncs the active segment's indexes.
+    pub(super) fn flush_indexes(&mut self) -> io::Result<()> {
+        for file in self.write_indexes()? {
             file.sync_data()?;
         }
         Ok(())

@@ -3,21 +3,21 @@
 //! A ticket is drawn under the log's lock, run without it, and handed back under it. Between the two the log goes on appending; the
 //! next ticket covers that.
 //!
-//! Everything below the durable offset is in a file that was synced after it was written, under a name whose folder was synced. The
+//! Everything below the synced offset is in a file that was synced after it was written, under a name whose folder was synced. The
 //! files that only save work at the next start (epochs, indexes, snapshot) are written by the same ticket, in an order that lets
 //! recovery rely on them: a snapshot at an offset says that all batches, index entries and epochs below that offset are durable.
 
 use super::{Log, files, is_out_of_files, is_transient};
 use crate::error::{ChangeError, LogFailed};
 use crate::formats::{file_names, producer_snapshot};
-use fanlog_environment::{Disk, DiskFile, write_atomically_beside};
+use fanlog_environment::{Disk, DiskFile, OpenMode, write_atomically_beside};
 use fanlog_model::Offset;
 use fanlog_model::invariants::LOG_1;
 use parking_lot::Mutex;
 use std::io;
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 /// A snapshot is due when so many bytes were appended since the last: recovery walks no more than that and the unsynced tail.
 const SNAPSHOT_BYTES: u64 = 64 * 1024 * 1024;
@@ -32,6 +32,7 @@ pub struct SyncTicket {
     disk: Arc<dyn Disk>,
     dir: Arc<Path>,
     log_file: Arc<dyn DiskFile>,
+    sealed: Vec<SealedSegment>,
     end: Offset,
     generation: u64,
     /// Whether the folder has names that are not durable, and up to which change the sync covers it.
@@ -43,6 +44,17 @@ pub struct SyncTicket {
     has_sync_failed: Arc<Mutex<bool>>,
     are_epochs_saved: AtomicBool,
     is_snapshot_saved: AtomicBool,
+    /// How many of the sealed segments' snapshots, the first ones, are on disk.
+    sealed_snapshots: AtomicUsize,
+}
+
+/// A segment that was sealed and is not synced.
+#[derive(Clone, Debug)]
+pub(super) struct SealedSegment {
+    pub(super) base_offset: Offset,
+    pub(super) end: Offset,
+    /// The producers at its end.
+    pub(super) snapshot: Arc<[u8]>,
 }
 
 #[derive(Debug)]
@@ -61,8 +73,49 @@ impl SyncTicket {
         if self.syncs_dir {
             self.disk.sync_dir(&self.dir)?;
         }
+        for segment in &self.sealed {
+            self.sync_sealed(segment)?;
+        }
         sync_segment(&*self.log_file, &self.has_sync_failed)?;
+        self.save_sealed_snapshots()?;
         self.save_snapshot()
+    }
+
+    /// Under its name: retention may have removed it.
+    fn sync_sealed(&self, segment: &SealedSegment) -> io::Result<()> {
+        for suffix in [
+            file_names::LOG,
+            file_names::OFFSET_INDEX,
+            file_names::TIME_INDEX,
+        ] {
+            let path = self
+                .dir
+                .join(file_names::with_offset(segment.base_offset, suffix));
+            match self.disk.open(&path, OpenMode::ReadWrite) {
+                Ok(file) => sync_segment(&*file, &self.has_sync_failed)?,
+                Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(())
+    }
+
+    fn save_sealed_snapshots(&self) -> io::Result<()> {
+        if !self.are_epochs_saved.load(Ordering::Acquire) {
+            return Ok(());
+        }
+        for (i, segment) in self.sealed.iter().enumerate() {
+            let path = files::snapshot_path(&self.dir, segment.end);
+            let written = self.replace(&path, &segment.snapshot);
+            if written.is_ok() {
+                self.sealed_snapshots.store(i + 1, Ordering::Release);
+            }
+            tolerate(
+                written,
+                "a start may have to read more for want of a snapshot",
+            )?;
+        }
+        Ok(())
     }
 
     /// The offset that is durable once this has run.
@@ -111,10 +164,6 @@ impl SyncTicket {
 /// Syncs the active segment's file, unless a sync of it has failed: a success would then say nothing.
 pub(super) fn sync_segment(file: &dyn DiskFile, has_failed: &Mutex<bool>) -> io::Result<()> {
     let mut has_failed = has_failed.lock();
-    #[cfg(feature = "planted-faults")]
-    if crate::planted::believes_later_syncs() {
-        return file.sync_data();
-    }
     if *has_failed {
         return Err(io::Error::other("a sync of the segment has failed before"));
     }
@@ -136,7 +185,8 @@ impl Log {
     /// What must be synced for everything appended so far to be durable; nothing where it is, or where the log has stopped. At most one
     /// ticket may be out at a time.
     pub fn begin_sync(&mut self) -> Option<SyncTicket> {
-        if self.failed.is_some() || self.durable == self.log_end {
+        let is_synced = self.synced == self.log_end && self.sealed.is_empty();
+        if self.failed.is_some() || is_synced {
             return None;
         }
         let log_file = match self.active().log_file(self.disk()) {
@@ -151,6 +201,7 @@ impl Log {
             disk: self.environment.disk.clone(),
             dir: self.dir.clone(),
             log_file,
+            sealed: self.sealed.clone(),
             end: self.log_end,
             generation: self.generation,
             syncs_dir: self.dir_changes > self.dir_synced,
@@ -161,6 +212,7 @@ impl Log {
             has_sync_failed: self.has_sync_failed.clone(),
             are_epochs_saved: AtomicBool::new(false),
             is_snapshot_saved: AtomicBool::new(false),
+            sealed_snapshots: AtomicUsize::new(0),
         })
     }
 
@@ -190,8 +242,8 @@ impl Log {
         (u64::from(self.config.segment_bytes) / 4).clamp(1, SNAPSHOT_BYTES)
     }
 
-    /// Takes a ticket back with what [`SyncTicket::run`] said, and answers the durable offset. It lies below the ticket's end
-    /// where the folder could not be opened for want of file handles: then the caller tries again with a new ticket.
+    /// Takes a ticket back with what [`SyncTicket::run`] said, and answers the synced offset. It lies below the ticket's end
+    /// where a file could not be opened for want of file handles: then the caller tries again with a new ticket.
     ///
     /// # Errors
     /// The sync failed: the log has stopped. The pages that it could not write may be gone from memory too, so that no later sync could
@@ -207,17 +259,17 @@ impl Log {
             }
             tracing::warn!(log = %self.name, %error, "the folder is synced later");
             self.check_running()?;
-            return Ok(self.durable);
+            return Ok(self.synced);
         }
         self.check_running()?;
         if ticket.generation == self.generation {
             self.take_in(&ticket);
         }
         self.check_invariants();
-        Ok(self.durable)
+        Ok(self.synced)
     }
 
-    fn take_in(&mut self, ticket: &SyncTicket) {
+    pub(super) fn take_in(&mut self, ticket: &SyncTicket) {
         assert!(
             ticket.end <= self.log_end,
             "{LOG_1}: {} was synced to {} and ends at {}",
@@ -232,8 +284,20 @@ impl Log {
         if ticket.end == self.log_end {
             self.active().note_synced();
         }
-        if ticket.end > self.durable {
-            self.durable = ticket.end;
+        self.durable = self.durable.max(ticket.end);
+        let saved = &ticket.sealed[..ticket.sealed_snapshots.load(Ordering::Acquire)];
+        let is_saved = |segment: &SealedSegment| saved.iter().any(|s| s.end == segment.end);
+        for segment in saved {
+            self.note_sealed_synced(segment.base_offset);
+        }
+        self.sealed.retain(|segment| !is_saved(segment));
+        for segment in saved {
+            if self.last_snapshot.is_none_or(|latest| latest < segment.end) {
+                self.replace_snapshot(segment.end);
+            }
+        }
+        if ticket.end > self.synced {
+            self.synced = ticket.end;
             let disk = self.environment.disk.clone();
             files::write_mark(&self.mark, &*disk, &self.dir, ticket.end);
         }
@@ -248,6 +312,16 @@ impl Log {
         }
     }
 
+    /// Retention may have removed it meanwhile.
+    fn note_sealed_synced(&self, base_offset: Offset) {
+        let found = self
+            .segments
+            .binary_search_by_key(&base_offset, |segment| segment.base_offset);
+        if let Ok(i) = found {
+            self.segments[i].note_synced();
+        }
+    }
+
     /// Closes the log in order: everything is durable, and the next open searches for nothing. The broker writes the note of a clean
     /// shutdown once all logs have been closed.
     ///
@@ -256,7 +330,8 @@ impl Log {
     pub fn close(mut self) -> Result<(), ChangeError> {
         self.check_running()?;
         self.finish_removals()?;
-        let is_untouched = self.durable == self.log_end
+        let is_untouched = self.synced == self.log_end
+            && self.sealed.is_empty()
             && self.last_snapshot == Some(self.log_end)
             && self.epochs_saved == self.epochs.version()
             && self.dir_changes == self.dir_synced;
@@ -269,12 +344,13 @@ impl Log {
     /// Makes everything durable that the next start can use.
     pub(super) fn flush_all(&mut self) -> io::Result<()> {
         let disk = self.environment.disk.clone();
-        if self.durable < self.log_end {
-            sync_segment(&*self.active().log_file(&*disk)?, &self.has_sync_failed)?;
+        if let Some(ticket) = self.begin_sync() {
+            ticket.run()?;
+            self.take_in(&ticket);
         }
+        self.check_running().map_err(io::Error::other)?;
         disk.sync_dir(&self.dir)?;
         self.dir_synced = self.dir_changes;
-        self.durable = self.log_end;
         self.save_epochs()?;
         self.flush_indexes()?;
         self.save_snapshot()?;

@@ -7,6 +7,7 @@
 use super::Log;
 use crate::error::OpenLogError;
 use crate::header::{BatchHeader, Step, check_crc};
+use crate::journal::Replay;
 use fanlog_environment::DiskFile;
 use fanlog_model::Offset;
 use fanlog_protocol::records::HEADER_BYTES;
@@ -41,8 +42,9 @@ pub(super) struct Walked {
 }
 
 impl Log {
-    /// Walks the last segment to its end and takes its batches into indexes, epochs and producers.
-    pub(super) fn walk_tail(&mut self, walk: Walk) -> io::Result<Walked> {
+    /// Walks the last segment to its end and takes its batches into indexes, epochs and producers. A batch whose epoch differs from
+    /// what the journal has of it is not good: the epoch lies outside its checksum.
+    pub(super) fn walk_tail(&mut self, walk: Walk, replay: &Replay) -> io::Result<Walked> {
         let disk = self.environment.disk.clone();
         let file = self.active().log_file(&*disk)?;
         let base_offset = self.active().base_offset;
@@ -60,7 +62,10 @@ impl Log {
                 Step::Broken { position } => return Ok(broken(end, position)),
             };
             let is_near = header.last_offset.get() - base_offset.get() <= i64::from(i32::MAX);
-            let is_good = is_near && (!walk.checks_crc || check_crc(&*file, position, &header)?);
+            let journaled = replay.leader_epoch_at(header.base_offset);
+            let is_good = is_near
+                && journaled.is_none_or(|epoch| epoch == header.leader_epoch)
+                && (!walk.checks_crc || check_crc(&*file, position, &header)?);
             if !is_good {
                 return Ok(broken(end, position));
             }
@@ -80,32 +85,33 @@ impl Log {
         }
     }
 
-    /// Whether what begins at `position` may be cut off. `durable` is proven to have been durable.
+    /// Whether what lies behind the last good batch may be cut off, as far as its bytes can tell.
     pub(super) fn check_is_torn(
         &self,
-        position: u64,
-        expected: Offset,
-        durable: Offset,
+        walked: &Walked,
+        has_successor: bool,
     ) -> Result<(), OpenLogError> {
+        // A segment that ends too early was cut short, as files are whose length was not synced.
+        let Some(position) = walked.broken_at else {
+            return Ok(());
+        };
         let io_error = |source| OpenLogError::Io {
             path: self.active().log_path(),
             source,
         };
-        if expected < durable {
-            let reason = format!("the log was durable up to offset {durable}");
-            return Err(self.corrupt(position, expected, reason));
-        }
         let file = self.active().log_file(self.disk()).map_err(io_error)?;
         let size = self.active().size;
-        let following = following_batch(&*file, position, size, expected).map_err(io_error)?;
-        let Some(following) = following else {
+        let following = following_batch(&*file, position, size, walked.end).map_err(io_error)?;
+        let Some(following) = following.or(has_successor.then_some(size)) else {
             return Ok(());
         };
-        if has_hole(&*file, position, following).map_err(io_error)? {
+        let is_torn = has_hole(&*file, position, following).map_err(io_error)?
+            || (following == size && ends_in_zeros(&*file, position, size).map_err(io_error)?);
+        if is_torn {
             return Ok(());
         }
         let reason = format!("a whole record batch follows at byte {following}");
-        Err(self.corrupt(position, expected, reason))
+        Err(self.corrupt(position, walked.end, reason))
     }
 
     pub(super) fn corrupt(&self, position: u64, offset: Offset, reason: String) -> OpenLogError {
@@ -184,4 +190,12 @@ fn has_hole(file: &dyn DiskFile, from: u64, to: u64) -> io::Result<bool> {
         at = end;
     }
     Ok(false)
+}
+
+/// Whether the last sector of a file was never written, as far as it lies behind `from`.
+fn ends_in_zeros(file: &dyn DiskFile, from: u64, size: u64) -> io::Result<bool> {
+    let at = from.max(size.saturating_sub(1) / SECTOR_BYTES * SECTOR_BYTES);
+    let mut bytes = vec![0; usize::try_from(size - at).unwrap_or_default()];
+    file.read_exact_at(&mut bytes, at)?;
+    Ok(bytes.iter().all(|byte| *byte == 0))
 }

@@ -8,6 +8,7 @@ mod lookup;
 mod model;
 mod races;
 mod read;
+mod replay;
 
 use super::*;
 use crate::error::AppendError;

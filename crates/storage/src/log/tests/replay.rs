@@ -1,0 +1,280 @@
+//! Logs whose records are in the journal and not, or not whole, in their segments.
+
+use super::*;
+use crate::config::Durability;
+use crate::formats::file_names::{self, LOG};
+use crate::journal::{Journal, JournalConfig, LogId, Pending, Recovered};
+use fanlog_model::PartitionIndex;
+
+const CONFIG: JournalConfig = JournalConfig {
+    file_bytes: 256 * 1024,
+    files_max: 3,
+};
+
+/// A disk with a journal and one log.
+struct Bed {
+    fixture: Fixture,
+    journal: Journal,
+    recovered: Recovered,
+}
+
+fn id() -> LogId {
+    LogId {
+        topic_id: TopicId(Uuid::from_u128(7)),
+        partition: PartitionIndex(0),
+    }
+}
+
+impl Bed {
+    fn on(fixture: Fixture, run: i32) -> Self {
+        let opened = Journal::open(&fixture.environment, CONFIG, LeaderEpoch(run), false);
+        let (journal, recovered) = opened.unwrap();
+        Self {
+            fixture,
+            journal,
+            recovered,
+        }
+    }
+
+    /// Appends one record, durably in the journal and not in its segment.
+    fn put(&self, log: &mut Log, value: &str) {
+        self.put_batch(log, batch(&[(0, value)]));
+    }
+
+    fn put_batch(&self, log: &mut Log, mut batch: Vec<u8>) {
+        let config = log.config().clone();
+        let checked = CheckedBatches::check(&config, &mut batch, AppendOrigin::Client, NOW);
+        let mut pending = Pending::default();
+        let epoch = log.leader_epoch();
+        log.append_and(checked.unwrap(), epoch, |appended, bytes| {
+            let offsets = appended.first_offset..appended.last_offset.plus(1);
+            pending.push(id(), epoch, offsets, bytes);
+        })
+        .unwrap();
+        self.journal.commit(&pending, 0).unwrap();
+        log.note_durable(log.log_end_offset()).unwrap();
+    }
+
+    fn try_open(&self, config: &LogConfig, epoch: i32) -> Result<Log, OpenLogError> {
+        Log::open_with(
+            &self.fixture.environment,
+            Path::new(DIR),
+            config.clone(),
+            RecoveryMode { clean: false },
+            LeaderEpoch(epoch),
+            &self.recovered.replay(id()),
+        )
+    }
+
+    /// The next start after a power cut.
+    fn after_power_cut(self, seed: u64) -> Self {
+        self.fixture.disk.crash(seed);
+        Self::on(self.fixture, 2)
+    }
+
+    /// Flips a bit of the first segment, once the kernel has written what no sync covered.
+    fn damage_segment(&self, at: u64) {
+        let path = Path::new(DIR).join(file_names::with_offset(Offset(0), LOG));
+        self.fixture.disk.drop_page_cache(&path).unwrap();
+        self.fixture.disk.corrupt(&path, at, &[0x10]).unwrap();
+    }
+
+    /// The next start after the process was killed.
+    fn after_kill(self) -> Self {
+        self.fixture.disk.restart();
+        Self::on(self.fixture, 2)
+    }
+}
+
+/// A log of eight records in several segments, none of them synced but the first.
+fn unsynced() -> Bed {
+    let bed = Bed::on(Fixture::new(), 1);
+    let mut log = bed.fixture.create(&small());
+    bed.put(&mut log, "synced");
+    sync(&mut log).unwrap();
+    for number in 0..8 {
+        bed.put(&mut log, &format!("{number}:{}", "x".repeat(1300)));
+    }
+    assert!(log.segment_count() > 2, "{}", log.segment_count());
+    bed
+}
+
+fn check_whole(log: &Log) {
+    let records = read_all(log, Offset(0), log.durable_offset());
+    assert_eq!(records.len(), 9);
+    for (number, (offset, value)) in records.iter().skip(1).enumerate() {
+        assert_eq!(*offset, number as i64 + 1);
+        assert!(value.starts_with(&format!("{number}:")), "{value}");
+    }
+}
+
+#[test]
+fn what_a_power_cut_takes_from_unsynced_segments_comes_back_from_the_journal() {
+    for seed in 0..200 {
+        let bed = unsynced().after_power_cut(seed);
+        let log = bed.try_open(&small(), 2).unwrap();
+        check_whole(&log);
+        assert_eq!(log.synced_offset(), log.log_end_offset());
+        // It is durable in the segments now: the journal is not needed any more.
+        drop(log);
+        bed.fixture.disk.crash(seed + 1);
+        check_whole(&bed.fixture.open(&small(), 3));
+    }
+}
+
+#[test]
+fn a_recovery_from_the_journal_may_be_cut_off_at_any_operation() {
+    for operations in 0..120 {
+        let bed = unsynced().after_power_cut(3);
+        bed.fixture.disk.crash_at(operations);
+        let is_over = bed.try_open(&small(), 2).is_ok();
+        bed.fixture.disk.crash(operations);
+        let bed = Bed::on(bed.fixture, 3);
+        check_whole(&bed.try_open(&small(), 3).unwrap());
+        if is_over {
+            return;
+        }
+    }
+    panic!("the recovery did not end");
+}
+
+#[test]
+fn damage_behind_what_was_synced_is_made_good_from_the_journal() {
+    for at in [0_u64, 3, 12, 30, 200] {
+        let bed = unsynced();
+        // In the second batch; the byte at 12 is of its epoch, which no checksum covers.
+        bed.damage_segment(75 + at);
+        let bed = bed.after_kill();
+        let log = bed.try_open(&small(), 2).unwrap();
+        check_whole(&log);
+        let limit = ReadLimit {
+            max_bytes: 1 << 20,
+            min_one_batch: true,
+            below: log.durable_offset(),
+        };
+        for bytes in log.read(Offset(1), limit).unwrap().read().unwrap() {
+            for batch in BatchView::parse_all(&bytes) {
+                assert_eq!(batch.unwrap().partition_leader_epoch(), LeaderEpoch(0));
+            }
+        }
+    }
+}
+
+#[test]
+fn what_neither_has_stops_the_log_and_nothing_is_changed() {
+    let bed = unsynced();
+    let journal = Path::new("journal/0.journal");
+    // The payload of the third commit.
+    bed.fixture
+        .disk
+        .corrupt(journal, 3 * 4096 + 300, &[1])
+        .unwrap();
+    let bed = bed.after_kill();
+    // The segments have it.
+    check_whole(&bed.try_open(&small(), 2).unwrap());
+
+    let bed = unsynced();
+    bed.fixture
+        .disk
+        .corrupt(journal, 3 * 4096 + 300, &[1])
+        .unwrap();
+    bed.damage_segment(500);
+    let bed = bed.after_kill();
+    let before = bed.fixture.disk.live_files();
+    let error = bed.try_open(&small(), 2).unwrap_err().to_string();
+    assert!(error.contains("journal/0.journal is corrupt"), "{error}");
+    assert!(error.contains("offset 2 is expected"), "{error}");
+    let after = bed.fixture.disk.live_files();
+    for (path, bytes) in before {
+        let is_log = path.extension().is_some_and(|extension| extension == "log");
+        assert!(
+            !is_log || after[&path] == bytes,
+            "{} changed",
+            path.display()
+        );
+    }
+}
+
+#[test]
+fn producers_are_known_after_a_replay() {
+    for seed in 0..40 {
+        let bed = Bed::on(Fixture::new(), 1);
+        let mut log = bed.fixture.create(&small());
+        for sequence in 0..4 {
+            bed.put_batch(&mut log, produced(0, sequence, 1));
+        }
+        let bed = bed.after_power_cut(seed);
+        let mut log = bed.try_open(&small(), 2).unwrap();
+        let again = send(&mut log, produced(0, 3, 1)).unwrap();
+        assert!(again.is_duplicate);
+        assert_eq!(again.first_offset, Offset(3));
+        assert!(!send(&mut log, produced(0, 4, 1)).unwrap().is_duplicate);
+    }
+}
+
+#[test]
+fn deleted_records_do_not_come_back() {
+    for seed in 0..60 {
+        let bed = unsynced();
+        let mut log = bed.fixture.open(&small(), 1);
+        log.delete_records_before(Offset(6)).unwrap();
+        drop(log);
+        let bed = bed.after_power_cut(seed);
+        let log = bed.try_open(&small(), 2).unwrap();
+        assert_eq!(log.log_start_offset(), Offset(6));
+        assert_eq!(read_all(&log, Offset(6), log.durable_offset()).len(), 3);
+    }
+}
+
+#[test]
+fn a_log_that_does_not_wait_for_the_disk_keeps_a_prefix() {
+    let config = LogConfig {
+        durability: Durability::Os,
+        ..small()
+    };
+    for seed in 0..200 {
+        let bed = Bed::on(Fixture::new(), 1);
+        let mut log = bed.fixture.create(&config);
+        put(&mut log, "synced");
+        sync(&mut log).unwrap();
+        for number in 0..8 {
+            put(&mut log, &format!("{number}:{}", "x".repeat(900)));
+            log.note_durable(log.log_end_offset()).unwrap();
+        }
+        let bed = bed.after_power_cut(seed);
+        let mut log = bed.try_open(&config, 2).unwrap();
+        let end = log.log_end_offset();
+        assert!(end >= Offset(1));
+        assert_eq!(read_all(&log, Offset(0), end).len() as i64, end.get());
+        assert_eq!(put(&mut log, "next"), end);
+    }
+}
+
+#[test]
+fn a_log_that_lost_even_what_was_deleted_goes_on_where_it_starts() {
+    let config = LogConfig {
+        durability: Durability::Os,
+        ..small()
+    };
+    let mut was_lost = false;
+    for seed in 0..60 {
+        let bed = Bed::on(Fixture::new(), 1);
+        let mut log = bed.fixture.create(&config);
+        for _ in 0..3 {
+            put(&mut log, &"x".repeat(700));
+        }
+        log.note_durable(Offset(3)).unwrap();
+        log.delete_records_before(Offset(3)).unwrap();
+        let bed = bed.after_power_cut(seed);
+        let mut log = bed.try_open(&config, 2).unwrap();
+        assert_eq!(log.log_start_offset(), Offset(3));
+        assert_eq!(put(&mut log, "next"), Offset(3));
+        was_lost |= bed
+            .fixture
+            .disk
+            .live_files()
+            .keys()
+            .any(|path| path.to_string_lossy().ends_with("00000000000000000003.log"));
+    }
+    assert!(was_lost, "no crash took the records");
+}
