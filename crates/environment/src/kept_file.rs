@@ -2,7 +2,7 @@
 //!
 //! Why it exists: a broker has more files than a process may have open; those used last stay open, the others are opened again
 //! when they are needed.
-//! Owns: one handle at most.   Never: closes a file with bytes that are not synced: the kernel tells whoever has the file open of a
+//! Owns: one handle at most.   Never: closes a file with bytes that are not synced without syncing them: the kernel tells whoever has the file open of a
 //! failed write, and may forget to tell those who open it later.
 //! Invariants: OPS-1, LOG-1.
 
@@ -19,6 +19,8 @@ pub struct KeptFile {
     /// Whether it was asked for since the disk last looked for a file to close.
     is_used: AtomicBool,
     is_pinned: AtomicBool,
+    /// A sync of it failed while it was about to be closed: nothing that it holds can be believed.
+    has_failed: AtomicBool,
     /// Whether the disk knows of it.
     is_listed: AtomicBool,
 }
@@ -27,7 +29,7 @@ impl KeptFile {
     /// The file, opened by `open` where it is not.
     ///
     /// # Errors
-    /// Those of `open`.
+    /// Those of `open`; a sync of the file has failed before.
     pub fn get(
         self: &Arc<Self>,
         disk: &dyn Disk,
@@ -36,6 +38,9 @@ impl KeptFile {
         self.is_used.store(true, Ordering::Relaxed);
         let file = {
             let mut kept = self.file.lock();
+            if self.has_failed.load(Ordering::Acquire) {
+                return Err(io::Error::other("a sync of the file has failed before"));
+            }
             if let Some(file) = &*kept {
                 return Ok(file.clone());
             }
@@ -61,7 +66,7 @@ impl KeptFile {
         *self.file.lock() = None;
     }
 
-    /// The file has bytes that are not synced: it is not closed until they are.
+    /// The file has bytes that are not synced: it is not closed until they are, by their owner or by [`KeptFile::sync_and_close`].
     pub fn pin(&self) {
         self.is_pinned.store(true, Ordering::Release);
     }
@@ -87,12 +92,34 @@ impl KeptFile {
             self.is_listed.store(false, Ordering::Release);
             return Offer::WasClosed;
         }
-        if self.is_pinned.load(Ordering::Acquire) || self.is_used.swap(false, Ordering::Relaxed) {
+        if self.is_pinned.load(Ordering::Acquire) {
+            return Offer::Pinned;
+        }
+        if self.is_used.swap(false, Ordering::Relaxed) {
             return Offer::Kept;
         }
         self.is_listed.store(false, Ordering::Release);
         *file = None;
         Offer::Closed
+    }
+
+    /// Syncs a pinned file and closes it; whether it did. It stays pinned: whoever pinned it says when it has no such bytes any more.
+    /// A file that somebody has in hand is left alone: they may be about to write.
+    pub(crate) fn sync_and_close(&self) -> bool {
+        let Some(mut kept) = self.file.try_lock() else {
+            return false;
+        };
+        let Some(file) = kept.as_ref().filter(|file| Arc::strong_count(file) == 1) else {
+            return false;
+        };
+        if file.sync_data().is_err() {
+            // Whoever asks for it next is told.
+            self.has_failed.store(true, Ordering::Release);
+            return false;
+        }
+        self.is_listed.store(false, Ordering::Release);
+        *kept = None;
+        true
     }
 }
 
@@ -100,6 +127,7 @@ impl KeptFile {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Offer {
     Kept,
+    Pinned,
     WasClosed,
     Closed,
 }

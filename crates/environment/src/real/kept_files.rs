@@ -12,6 +12,9 @@ use std::sync::{Arc, Weak};
 /// How many files are offered before a search is given up: most are pinned then.
 const OFFERS_MAX: usize = 1024;
 
+/// How many files are tried to be synced before a search is given up: the others are in use then.
+const SYNCS_MAX: usize = 64;
+
 #[derive(Debug, Default)]
 pub(super) struct KeptFiles(Mutex<VecDeque<Weak<KeptFile>>>);
 
@@ -20,8 +23,12 @@ impl KeptFiles {
         self.0.lock().push_back(Arc::downgrade(file));
     }
 
-    /// Closes one file; whether there was one to close.
+    /// Closes one file; whether there was one to close. Where all have bytes that are not synced, one is synced for it.
     pub(super) fn close_one(&self) -> bool {
+        self.close_unused() || self.close_pinned()
+    }
+
+    fn close_unused(&self) -> bool {
         let mut files = self.0.lock();
         let offers = (2 * files.len()).min(OFFERS_MAX);
         for _ in 0..offers {
@@ -34,8 +41,26 @@ impl KeptFiles {
             match file.offer() {
                 Offer::Closed => return true,
                 Offer::WasClosed => {}
-                Offer::Kept => files.push_back(oldest),
+                Offer::Kept | Offer::Pinned => files.push_back(oldest),
             }
+        }
+        false
+    }
+
+    /// The sync takes its time: the others can be used meanwhile.
+    fn close_pinned(&self) -> bool {
+        let offers = self.0.lock().len().min(SYNCS_MAX);
+        for _ in 0..offers {
+            let Some(oldest) = self.0.lock().pop_front() else {
+                return false;
+            };
+            let Some(file) = oldest.upgrade() else {
+                continue;
+            };
+            if file.sync_and_close() {
+                return true;
+            }
+            self.0.lock().push_back(oldest);
         }
         false
     }

@@ -182,14 +182,27 @@ fn files_that_are_kept_open_give_way_unless_they_are_pinned_or_were_just_used() 
     // What somebody still has stays readable, whatever became of its place.
     held.write_all_at(b"x", 0).unwrap();
     get(1).unwrap().read_exact_at(&mut [0], 0).unwrap();
-    // Where all are pinned there is nothing to close.
     drop(held);
-    kept.iter().for_each(|file| file.close());
-    for (n, file) in kept.iter().enumerate().take(8) {
-        get(n).unwrap();
-        file.pin();
-    }
+}
+
+#[test]
+fn where_all_files_are_pinned_one_is_synced_and_closed_unless_somebody_has_it_in_hand() {
+    let folder = tempfile::tempdir().unwrap();
+    let disk = RealDisk::open(folder.path()).unwrap().with_files_max(8);
+    let kept: Vec<Arc<KeptFile>> = (0..10).map(|_| Arc::default()).collect();
+    let get = |n: usize| {
+        let name = format!("f{n}");
+        kept[n].pin();
+        kept[n].get(&disk, || {
+            disk.open(Path::new(&name), OpenMode::CreateOrOpen)
+        })
+    };
+    let in_hand: Vec<_> = (0..8).map(|n| get(n).unwrap()).collect();
     assert_eq!(get(8).unwrap_err().raw_os_error(), Some(24));
-    kept[3].unpin();
+    let released = 3;
+    let still_in_hand = in_hand.into_iter().enumerate();
+    let still_in_hand: Vec<_> = still_in_hand.filter(|(n, _)| *n != released).collect();
     get(8).unwrap();
+    assert!(!kept[released].is_open());
+    assert!(still_in_hand.iter().all(|(n, _)| kept[*n].is_open()));
 }

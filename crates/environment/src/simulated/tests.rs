@@ -1,4 +1,5 @@
 use super::*;
+use crate::KeptFile;
 use crate::{read_bounded, write_atomically};
 use proptest::prelude::*;
 use std::collections::BTreeSet;
@@ -230,6 +231,23 @@ fn a_failed_sync_that_kept_its_pages_is_made_good_by_the_next() {
     assert!(outcomes(&disk, |disk| read(disk, "f")).contains(&vec![]));
     file(&disk, "f").sync_data().unwrap();
     assert_eq!(disk.durable_files()[path("f")], b"x");
+}
+
+#[test]
+fn a_file_whose_sync_failed_before_it_was_closed_is_refused_from_then_on() {
+    let disk = SimulatedDisk::new(1);
+    let kept: Arc<KeptFile> = Arc::default();
+    let get = || {
+        let open = || disk.open(path("f"), OpenMode::CreateOrOpen);
+        kept.get(&disk, open)
+    };
+    get().unwrap().write_all_at(b"x", 0).unwrap();
+    kept.pin();
+    assert!(kept.sync_and_close());
+    get().unwrap().write_all_at(b"y", 0).unwrap();
+    disk.fail_sync(0, FailedSync::PagesKept);
+    assert!(!kept.sync_and_close());
+    assert!(get().is_err());
 }
 
 #[test]

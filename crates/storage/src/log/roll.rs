@@ -118,6 +118,7 @@ impl Log {
     pub(super) fn note_sealed(&mut self) {
         self.sealed.push(SealedSegment {
             base_offset: self.active().base_offset,
+            log: self.active().kept_log(),
             end: self.log_end,
             snapshot: producer_snapshot::encode(&self.producers.to_snapshot()).into(),
         });

@@ -10,7 +10,7 @@
 use super::{Log, files, is_out_of_files, is_transient};
 use crate::error::{ChangeError, LogFailed};
 use crate::formats::{file_names, producer_snapshot};
-use fanlog_environment::{Disk, DiskFile, OpenMode, write_atomically_beside};
+use fanlog_environment::{Disk, DiskFile, KeptFile, OpenMode, write_atomically_beside};
 use fanlog_model::Offset;
 use fanlog_model::invariants::LOG_1;
 use parking_lot::Mutex;
@@ -52,6 +52,8 @@ pub struct SyncTicket {
 #[derive(Clone, Debug)]
 pub(super) struct SealedSegment {
     pub(super) base_offset: Offset,
+    /// Its file of batches, which tells of a write back that failed.
+    pub(super) log: Arc<KeptFile>,
     pub(super) end: Offset,
     /// The producers at its end.
     pub(super) snapshot: Arc<[u8]>,
@@ -83,15 +85,14 @@ impl SyncTicket {
 
     /// Under its name: retention may have removed it.
     fn sync_sealed(&self, segment: &SealedSegment) -> io::Result<()> {
-        for suffix in [
-            file_names::LOG,
-            file_names::OFFSET_INDEX,
-            file_names::TIME_INDEX,
-        ] {
-            let path = self
-                .dir
-                .join(file_names::with_offset(segment.base_offset, suffix));
-            match self.disk.open(&path, OpenMode::ReadWrite) {
+        let open = |suffix| {
+            let name = file_names::with_offset(segment.base_offset, suffix);
+            self.disk.open(&self.dir.join(name), OpenMode::ReadWrite)
+        };
+        let log = segment.log.get(&*self.disk, || open(file_names::LOG));
+        let indexes = [file_names::OFFSET_INDEX, file_names::TIME_INDEX].map(open);
+        for file in [log].into_iter().chain(indexes) {
+            match file {
                 Ok(file) => sync_segment(&*file, &self.has_sync_failed)?,
                 Err(error) if error.kind() == io::ErrorKind::NotFound => {}
                 Err(error) => return Err(error),

@@ -161,6 +161,11 @@ impl Segment {
         self.log.get(disk, open)
     }
 
+    /// The place of the open file of batches.
+    pub(crate) fn kept_log(&self) -> Arc<KeptFile> {
+        self.log.clone()
+    }
+
     /// The file of batches, about to be written: it stays open until it is synced.
     pub(crate) fn log_file_to_write(&self, disk: &dyn Disk) -> io::Result<Arc<dyn DiskFile>> {
         // Before it is opened: whoever looks for a file to close meanwhile must not take this one.
