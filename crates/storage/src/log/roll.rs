@@ -40,7 +40,9 @@ impl Log {
         self.roll(now).map_err(|error| match error {
             RollError::Failed(failed) => ChangeError::Failed(failed),
             RollError::Io(source) => self.change_io(source),
-        })
+        })?;
+        self.check_invariants();
+        Ok(())
     }
 
     pub(super) fn change_io(&self, source: io::Error) -> ChangeError {
@@ -110,7 +112,6 @@ impl Log {
         self.note_sealed();
         self.dir_changes += 1;
         self.segments.push(segment);
-        self.check_invariants();
         Ok(())
     }
 
