@@ -114,7 +114,7 @@ impl Shared {
         }
     }
 
-    /// A log that fails writes a note under its lock: nobody else can have a turn then but after the sync.
+    /// A log that fails, as all do that wait for a failed commit, writes a note under its lock: nobody else can have a turn then but after the sync.
     fn note_result(&self, is_ok: bool) {
         if !is_ok {
             let mut meanwhile = self.meanwhile.lock();
@@ -251,19 +251,27 @@ impl DiskFile for ProcessFile {
     }
 
     fn write_all_at(&self, buf: &[u8], at: u64) -> io::Result<()> {
-        self.alive()?.write_all_at(buf, at)
+        let result = self.alive()?.write_all_at(buf, at);
+        self.shared.note_result(result.is_ok());
+        result
     }
 
     fn write_all_vectored_at(&self, bufs: &[IoSlice<'_>], at: u64) -> io::Result<()> {
-        self.alive()?.write_all_vectored_at(bufs, at)
+        let result = self.alive()?.write_all_vectored_at(bufs, at);
+        self.shared.note_result(result.is_ok());
+        result
     }
 
     fn set_len(&self, len: u64) -> io::Result<()> {
-        self.alive()?.set_len(len)
+        let result = self.alive()?.set_len(len);
+        self.shared.note_result(result.is_ok());
+        result
     }
 
     fn allocate(&self, len: u64) -> io::Result<()> {
-        self.alive()?.allocate(len)
+        let result = self.alive()?.allocate(len);
+        self.shared.note_result(result.is_ok());
+        result
     }
 
     fn sync_data(&self) -> io::Result<()> {
