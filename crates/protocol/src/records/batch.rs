@@ -19,12 +19,12 @@ pub(super) const CRC_AT: usize = 17;
 /// Where the bytes begin that the checksum covers.
 pub(super) const ATTRIBUTES_AT: usize = 21;
 const LAST_OFFSET_DELTA_AT: usize = 23;
-const BASE_TIMESTAMP_AT: usize = 27;
+pub(super) const BASE_TIMESTAMP_AT: usize = 27;
 pub(super) const MAX_TIMESTAMP_AT: usize = 35;
 const PRODUCER_ID_AT: usize = 43;
 const PRODUCER_EPOCH_AT: usize = 51;
 const BASE_SEQUENCE_AT: usize = 53;
-const RECORD_COUNT_AT: usize = 57;
+pub(super) const RECORD_COUNT_AT: usize = 57;
 
 pub(super) const MAGIC: i8 = 2;
 pub(super) const COMPRESSION_BITS: u16 = 0x07;

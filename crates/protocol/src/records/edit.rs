@@ -80,11 +80,11 @@ pub fn recompress(
     Ok(out)
 }
 
-fn get_attributes(batch: &[u8]) -> u16 {
+pub(super) fn get_attributes(batch: &[u8]) -> u16 {
     u16::from_be_bytes([batch[ATTRIBUTES_AT], batch[ATTRIBUTES_AT + 1]])
 }
 
-fn put<const N: usize>(batch: &mut [u8], at: usize, value: [u8; N]) {
+pub(super) fn put<const N: usize>(batch: &mut [u8], at: usize, value: [u8; N]) {
     batch[at..at + N].copy_from_slice(&value);
 }
 

@@ -22,6 +22,7 @@ mod builder;
 mod compression;
 mod edit;
 mod record;
+mod retain;
 mod validate;
 mod varint;
 
@@ -37,6 +38,7 @@ pub use edit::{
     recompress, set_base_offset, set_log_append_time, set_max_timestamp, set_partition_leader_epoch,
 };
 pub use record::{HeaderIter, RecordError, RecordIter, RecordView};
+pub use retain::{RetainError, Retained, empty_batch, retain_records};
 pub use validate::{
     InvalidBatch, ProduceRules, RecordFault, RefusedRecord, Validated, validate_produced,
 };

@@ -63,6 +63,8 @@ pub struct RecordView<'a> {
     pub key: Option<&'a [u8]>,
     /// Its value; none is a tombstone where the topic is compacted.
     pub value: Option<&'a [u8]>,
+    /// All of it as stored, its length first.
+    pub bytes: &'a [u8],
     header_count: i32,
     headers: &'a [u8],
 }
@@ -140,10 +142,10 @@ impl<'a> RecordIter<'a> {
             return Err(bad_length);
         };
         let body = cursor.take(length).ok_or(bad_length)?;
-        let (_, rest) = self.rest.split_at(self.rest.len() - cursor.remaining());
+        let (bytes, rest) = self.rest.split_at(self.rest.len() - cursor.remaining());
         self.rest = rest;
         self.index += 1;
-        record(index, body).map(Some)
+        record(index, bytes, body).map(Some)
     }
 }
 
@@ -160,7 +162,7 @@ impl<'a> Iterator for RecordIter<'a> {
     }
 }
 
-fn record(index: i32, body: &[u8]) -> Result<RecordView<'_>, RecordError> {
+fn record<'a>(index: i32, bytes: &'a [u8], body: &'a [u8]) -> Result<RecordView<'a>, RecordError> {
     let bad = |field| RecordError::BadField { index, field };
     let mut cursor = Cursor::new(body);
     cursor.byte().ok_or_else(|| bad("attributes byte"))?;
@@ -185,6 +187,7 @@ fn record(index: i32, body: &[u8]) -> Result<RecordView<'_>, RecordError> {
             offset_delta,
             key,
             value,
+            bytes,
             header_count,
             headers,
         }),
