@@ -14,7 +14,7 @@ pub enum Durability {
 }
 
 /// The settings of one log, under Kafka's names. The catalog fills it in; it may change while the log is open.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct LogConfig {
     /// `segment.bytes`: a segment is rolled before it grows beyond.
     pub segment_bytes: u32,
@@ -40,6 +40,14 @@ pub struct LogConfig {
     pub compression_type: Option<Compression>,
     /// Whether `cleanup.policy` has `compact`: every record then needs a key.
     pub is_compacted: bool,
+    /// `min.cleanable.dirty.ratio`: the share of dirty bytes above which a cleaning is due.
+    pub min_cleanable_dirty_ratio: f64,
+    /// `min.compaction.lag.ms`: a segment is not cleaned while it has a younger record.
+    pub min_compaction_lag_ms: i64,
+    /// `max.compaction.lag.ms`: a cleaning is due for records that are older.
+    pub max_compaction_lag_ms: i64,
+    /// `delete.retention.ms`: how long tombstones stay from their first cleaning on; for ever where it is the largest number.
+    pub delete_retention_ms: i64,
     /// Whether `cleanup.policy` has `delete`: retention by time and size applies.
     pub is_deleted_by_retention: bool,
     /// `durability`: when records are acknowledged and visible.
@@ -64,6 +72,10 @@ impl Default for LogConfig {
             timestamp_after_max_ms: 60 * 60 * 1000,
             compression_type: None,
             is_compacted: false,
+            min_cleanable_dirty_ratio: 0.5,
+            min_compaction_lag_ms: 0,
+            max_compaction_lag_ms: i64::MAX,
+            delete_retention_ms: 24 * 60 * 60 * 1000,
             is_deleted_by_retention: true,
             durability: Durability::Sync,
             producer_id_expiration_ms: 24 * 60 * 60 * 1000,
@@ -81,10 +93,18 @@ pub(crate) struct Layout {
 }
 
 impl LogConfig {
-    pub(crate) fn layout(&self) -> Layout {
+    /// After how long a segment is rolled: a record that is to be compacted in time must be in a sealed one.
+    pub(crate) fn segment_ms_max(&self) -> i64 {
+        match self.is_compacted && self.max_compaction_lag_ms > 0 {
+            true => self.segment_ms.min(self.max_compaction_lag_ms),
+            false => self.segment_ms,
+        }
+    }
+
+    pub(crate) fn layout(&self, is_dense: bool) -> Layout {
         Layout {
             index_interval_bytes: self.index_interval_bytes,
-            is_dense: !self.is_compacted,
+            is_dense,
         }
     }
 }

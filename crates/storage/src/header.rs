@@ -36,6 +36,8 @@ pub(crate) struct BatchHeader {
     pub(crate) producer_epoch: ProducerEpoch,
     pub(crate) base_sequence: i32,
     pub(crate) last_offset_delta: i32,
+    /// Whether compaction has left no record.
+    pub(crate) is_empty: bool,
 }
 
 impl BatchHeader {
@@ -66,6 +68,7 @@ impl BatchHeader {
             producer_epoch: ProducerEpoch(be!(i16, bytes, 51)),
             base_sequence: be!(i32, bytes, 53),
             last_offset_delta,
+            is_empty: be!(i32, bytes, 57) == 0,
         })
     }
 

@@ -5,6 +5,7 @@
 //! In -> out: batches as they came -> offsets; offsets -> where in which file the batches lie.
 //! Invariants: LOG-1 to LOG-4, PRD-1, PRD-2.   Read next: `log/mod.rs`.
 
+mod compaction;
 mod config;
 mod error;
 mod log;
@@ -21,9 +22,10 @@ mod read_plan;
 mod segment;
 mod sparse_index;
 
+pub use compaction::{CleanError, Cleaned, CleanedSegment, CleanerMemory, Cleaning, Pace};
 pub use config::{Durability, LogConfig};
 pub use error::{AppendError, ChangeError, LogFailed, OpenLogError, ReadError};
-pub use log::{CheckedBatches, Log, ReadSearch, Removal, SyncTicket, TimeSearch};
+pub use log::{CheckedBatches, Dirtiness, Log, ReadSearch, Removal, SyncTicket, TimeSearch};
 pub use read_plan::{FileSlice, ReadPlan};
 pub use types::{
     ActiveProducer, AppendOrigin, Appended, ReadLimit, RecoveryMode, Retained, TimestampOffset,

@@ -10,6 +10,8 @@ pub enum PlantedFault {
     ForgetsABatch,
     /// One segment more than lies below the log's start is removed.
     RemovesASegmentTooMany,
+    /// A cleaning keeps the record before the newest one of each key.
+    KeepsTheOlderRecord,
     /// What an earlier use of a journal file has left counts as new.
     AcceptsStaleCommits,
 }
@@ -25,6 +27,10 @@ pub fn plant(fault: Option<PlantedFault>) {
 
 pub(crate) fn accepts_stale_commits() -> bool {
     PLANTED.get() == Some(PlantedFault::AcceptsStaleCommits)
+}
+
+pub(crate) fn keeps_older_records() -> bool {
+    PLANTED.get() == Some(PlantedFault::KeepsTheOlderRecord)
 }
 
 pub(crate) fn notes_from(offset: Offset) -> Offset {

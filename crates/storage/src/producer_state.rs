@@ -241,6 +241,14 @@ impl ProducerState {
         self.open.first().map(|(began, _)| *began)
     }
 
+    /// The last offset of each producer's last batch: cleaning keeps that batch.
+    pub(crate) fn last_offsets(&self) -> BTreeMap<ProducerId, Offset> {
+        let last = |(id, producer): (&ProducerId, &Producer)| {
+            Some((*id, producer.batches.back()?.last_offset))
+        };
+        self.producers.iter().filter_map(last).collect()
+    }
+
     pub(crate) fn active(&self) -> Vec<ActiveProducer> {
         let view = |(id, producer): (&ProducerId, &Producer)| ActiveProducer {
             producer_id: *id,

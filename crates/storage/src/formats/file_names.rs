@@ -21,6 +21,10 @@ pub const PARTITION_METADATA: &str = "partition.metadata";
 pub const LOG_START_OFFSET_CHECKPOINT: &str = "log-start-offset-checkpoint";
 /// How far the log is known to be durable. Ours, not Kafka's.
 pub const RECOVERY_MARK: &str = "recovery-mark";
+/// Which offset a log is clean to; Kafka keeps one such file for all logs, we keep one for each.
+pub const CLEANER_OFFSET_CHECKPOINT: &str = "cleaner-offset-checkpoint";
+/// Where a log may have holes, and which segments are being replaced. Ours, not Kafka's.
+pub const COMPACTION_STATE: &str = "compaction-state";
 /// There after a failed sync, until the bytes have been read back from the disk.
 pub const SYNC_FAILURE_MARKER: &str = "sync-failed";
 

@@ -6,6 +6,7 @@
 //! Read next: `offset_index.rs`.
 
 pub mod clean_shutdown;
+pub mod compaction_state;
 pub mod file_names;
 pub mod leader_epoch_checkpoint;
 pub mod offset_checkpoint;

@@ -50,6 +50,7 @@ impl Log {
         if offset == self.log_end {
             return Ok(());
         }
+        self.prepare_cut(offset)?;
         // What is cut may begin with what is on its way out.
         self.finish_removals()?;
         let truncated = self.cut_files(offset).and_then(|()| self.reopen());

@@ -151,6 +151,26 @@ pub(super) fn read_log_start(disk: &dyn Disk, dir: &Path) -> io::Result<Option<O
         })
 }
 
+/// Notes up to where the log is clean.
+pub(crate) fn save_clean_to(disk: &dyn Disk, dir: &Path, clean_to: Offset) -> io::Result<()> {
+    let bytes = offset_checkpoint::encode(&[(partition_of(dir)?, clean_to)]);
+    let path = dir.join(file_names::CLEANER_OFFSET_CHECKPOINT);
+    write_atomically(disk, &path, &bytes)
+}
+
+/// Up to where the log is clean; nothing where that is not known, which costs work and nothing else.
+pub(super) fn read_clean_to(disk: &dyn Disk, dir: &Path) -> io::Result<Option<Offset>> {
+    let path = dir.join(file_names::CLEANER_OFFSET_CHECKPOINT);
+    let bytes_max = offset_checkpoint::FILE_BYTES_MAX;
+    let entries = read_or_none(disk, &path, bytes_max, offset_checkpoint::decode)?;
+    let of = partition_of(dir)?;
+    let entry = entries
+        .into_iter()
+        .flatten()
+        .find(|(partition, _)| *partition == of);
+    Ok(entry.map(|(_, offset)| offset))
+}
+
 /// The partition that a folder `<topic>-<partition>` is of.
 pub(super) fn partition_of(dir: &Path) -> io::Result<TopicPartition> {
     let parsed = (|| {

@@ -9,7 +9,9 @@ use crate::types::TimestampOffset;
 use fanlog_environment::{Disk, DiskFile};
 use fanlog_model::{LeaderEpoch, Offset, TimestampMs};
 use fanlog_protocol::records::{BatchView, Decompressor};
+use std::io;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 impl Log {
     /// The first record, in offset order, whose time is `timestamp` or later, at or after the log's start and below `below`.
@@ -50,6 +52,8 @@ impl Log {
             segments,
             log_start: self.log_start,
             below,
+            swaps: self.compaction.swaps.clone(),
+            swaps_before: self.compaction.swaps.load(Ordering::Acquire),
         }
     }
 
@@ -70,7 +74,7 @@ impl Log {
 }
 
 /// A search by time: planned under the log's lock, run without it. A segment that is removed meanwhile is an error of the kind
-/// `NotFound`, where its file was not open.
+/// `NotFound`, where its file was not open; segments that compaction replaces meanwhile are too.
 #[derive(Debug)]
 pub struct TimeSearch {
     disk: Arc<dyn Disk>,
@@ -78,6 +82,9 @@ pub struct TimeSearch {
     segments: Vec<Segment>,
     log_start: Offset,
     below: Offset,
+    /// How many swaps of cleaned segments there were, now and when this was planned.
+    swaps: Arc<AtomicU64>,
+    swaps_before: u64,
 }
 
 impl TimeSearch {
@@ -86,6 +93,22 @@ impl TimeSearch {
     /// # Errors
     /// The disk refuses; the bytes there are damaged.
     pub fn first_at(&self, timestamp: TimestampMs) -> Result<Option<TimestampOffset>, ReadError> {
+        self.checked(self.find_first_at(timestamp))
+    }
+
+    /// What was found, unless compaction put other files in the place of those looked at: then neither an answer nor an error counts.
+    fn checked<T>(&self, found: Result<T, ReadError>) -> Result<T, ReadError> {
+        if self.swaps.load(Ordering::Acquire) == self.swaps_before {
+            return found;
+        }
+        let message = "compaction replaced segments meanwhile";
+        Err(ReadError::Io {
+            log: self.name.clone(),
+            source: io::Error::new(io::ErrorKind::NotFound, message),
+        })
+    }
+
+    fn find_first_at(&self, timestamp: TimestampMs) -> Result<Option<TimestampOffset>, ReadError> {
         for segment in &self.segments {
             let found = self.search_segment(segment, timestamp);
             if let Some(found) = found.map_err(|error| read_error(&self.name, error))? {
@@ -118,7 +141,7 @@ impl TimeSearch {
             if header.base_offset >= below {
                 break;
             }
-            if header.max_timestamp < timestamp {
+            if header.max_timestamp < timestamp || header.is_empty {
                 continue;
             }
             let batch = Located { position, header };
@@ -137,8 +160,8 @@ impl TimeSearch {
     /// # Errors
     /// The disk refuses; the bytes there are damaged.
     pub fn latest(&self) -> Result<Option<TimestampOffset>, ReadError> {
-        self.find_latest()
-            .map_err(|error| read_error(&self.name, error))
+        let found = self.find_latest();
+        self.checked(found.map_err(|error| read_error(&self.name, error)))
     }
 
     fn find_latest(&self) -> Result<Option<TimestampOffset>, SegmentError> {
@@ -161,9 +184,39 @@ impl TimeSearch {
         let Some(batch) = segment.find(disk, max.offset)? else {
             return Ok(None);
         };
+        if batch.header.is_empty {
+            return self.find_latest_record();
+        }
         let file = segment.log_file(disk)?;
         first_record(segment, &*file, &batch, |offset, time| {
             time == max.timestamp && offset >= self.log_start
+        })
+    }
+
+    /// As [`Self::find_latest`], where compaction has left no record of the batch that the indexes name: all headers are looked at.
+    fn find_latest_record(&self) -> Result<Option<TimestampOffset>, SegmentError> {
+        let mut best: Option<(&Segment, Located)> = None;
+        for segment in &self.segments {
+            let file = segment.log_file(&*self.disk)?;
+            let mut walk = segment.walk(&*file, 0);
+            while let Step::Batch { position, header } = segment.checked(walk.step()?)? {
+                let is_later =
+                    best.is_none_or(|(_, best)| header.max_timestamp > best.header.max_timestamp);
+                let is_within =
+                    header.last_offset >= self.log_start && header.last_offset < self.below;
+                if is_within && is_later && !header.is_empty {
+                    best = Some((segment, Located { position, header }));
+                }
+            }
+            segment.close_file();
+        }
+        let Some((segment, batch)) = best else {
+            return Ok(None);
+        };
+        let file = segment.log_file(&*self.disk)?;
+        let latest = batch.header.max_timestamp;
+        first_record(segment, &*file, &batch, |offset, time| {
+            time == latest && offset >= self.log_start
         })
     }
 }

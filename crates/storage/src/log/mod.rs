@@ -9,6 +9,7 @@
 mod append;
 mod change;
 mod checked_batches;
+mod compaction;
 mod files;
 mod lookup;
 mod read;
@@ -21,6 +22,8 @@ mod tail;
 mod tests;
 
 pub use checked_batches::CheckedBatches;
+pub use compaction::Dirtiness;
+pub(crate) use files::save_clean_to;
 pub use lookup::TimeSearch;
 pub use read::ReadSearch;
 pub use retention::Removal;
@@ -33,6 +36,7 @@ use crate::leader_epochs::LeaderEpochs;
 use crate::producer_state::ProducerState;
 use crate::segment::Segment;
 use crate::types::ActiveProducer;
+use compaction::Compaction;
 use fanlog_environment::{Disk, Environment, KeptFile};
 use fanlog_model::{LeaderEpoch, Offset, TimestampMs, TopicId};
 use parking_lot::Mutex;
@@ -77,6 +81,7 @@ pub struct Log {
     /// Counts names created in the folder, and how many of them are known to be durable.
     dir_changes: u64,
     dir_synced: u64,
+    compaction: Compaction,
     /// Counts truncations: a sync that began before one says nothing about what lies behind it.
     generation: u64,
     failed: Option<LogFailed>,
@@ -114,7 +119,7 @@ impl Log {
     /// Takes other settings from now on.
     pub fn update_config(&mut self, config: LogConfig) {
         for segment in &mut self.segments {
-            segment.set_layout(config.layout());
+            segment.set_layout(config.layout(segment.is_dense()));
         }
         self.config = config;
     }
@@ -267,7 +272,7 @@ fn open_error(path: &Path) -> impl Fn(io::Error) -> OpenLogError + '_ {
 }
 
 /// Whether an error says nothing about the bytes that are there already: it may be gone at the next try.
-fn is_transient(error: &io::Error) -> bool {
+pub(crate) fn is_transient(error: &io::Error) -> bool {
     let kind = matches!(
         error.kind(),
         io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded | io::ErrorKind::OutOfMemory

@@ -33,7 +33,6 @@ impl Log {
         if let Some((segment, first)) = located {
             let reading = Reading {
                 disk: self.disk(),
-                is_dense: !self.config.is_compacted,
                 limit,
             };
             let extended = reading.extend(segment, first, &mut plan);
@@ -75,7 +74,7 @@ impl Log {
             position: run.position,
             length: usize::try_from(length).expect("a segment is smaller than 2 GiB"),
             first_offset: run.first_offset,
-            is_dense: !self.config.is_compacted,
+            is_dense: active.is_dense(),
             checked: active.checked_ranges().clone(),
         });
         Ok(Some(plan))
@@ -102,7 +101,6 @@ impl Log {
             segments,
             from,
             limit: self.limited(limit),
-            is_dense: !self.config.is_compacted,
             plan: self.empty_plan(from),
         })
     }
@@ -162,7 +160,6 @@ pub struct ReadSearch {
     segments: Vec<Segment>,
     from: Offset,
     limit: ReadLimit,
-    is_dense: bool,
     plan: ReadPlan,
 }
 
@@ -179,7 +176,6 @@ impl ReadSearch {
         }
         let reading = Reading {
             disk: &*self.disk,
-            is_dense: self.is_dense,
             limit: self.limit,
         };
         for segment in &self.segments {
@@ -199,7 +195,6 @@ impl ReadSearch {
 /// How far a read goes.
 struct Reading<'a> {
     disk: &'a dyn Disk,
-    is_dense: bool,
     limit: ReadLimit,
 }
 
@@ -252,7 +247,7 @@ impl Reading<'_> {
             position: start,
             length: usize::try_from(end - start).expect("a segment is smaller than 2 GiB"),
             first_offset: first.header.base_offset,
-            is_dense: self.is_dense,
+            is_dense: segment.is_dense(),
             checked: segment.checked_ranges().clone(),
         });
         Ok(())

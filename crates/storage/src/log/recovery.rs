@@ -5,9 +5,11 @@
 //! tail is cut off, and damage to what was durable stops the partition with an error; nothing is deleted then.
 //! Everything that can be computed from the batches (indexes, snapshots, epochs) is computed anew where it is missing or damaged.
 
+use super::compaction::Compaction;
 use super::roll::RollError;
 use super::tail::{Walk, Walked};
 use super::{Log, files, open_error, retention};
+use crate::compaction::swap;
 use crate::config::{Durability, LogConfig};
 use crate::error::OpenLogError;
 use crate::formats::file_names::{self, LOG, PRODUCER_SNAPSHOT};
@@ -34,6 +36,8 @@ struct Listing {
     snapshots: Vec<Offset>,
     has_sync_failure: bool,
     has_mark: bool,
+    /// Whether compaction has left something.
+    has_compaction: bool,
     /// Snapshots that a crash cut off while they were written.
     unfinished: Vec<OsString>,
 }
@@ -45,6 +49,7 @@ impl Listing {
             snapshots: Vec::new(),
             has_sync_failure: false,
             has_mark: false,
+            has_compaction: false,
             unfinished: Vec::new(),
         };
         for entry in disk.read_dir(dir)? {
@@ -57,6 +62,7 @@ impl Listing {
                 Some((offset, PRODUCER_SNAPSHOT)) => listing.snapshots.push(offset),
                 _ if name == file_names::SYNC_FAILURE_MARKER => listing.has_sync_failure = true,
                 _ if name == file_names::RECOVERY_MARK => listing.has_mark = true,
+                _ if swap::is_of_compaction(&name) => listing.has_compaction = true,
                 _ if is_unfinished_snapshot(&name) => listing.unfinished.push(entry.name.clone()),
                 _ => {}
             }
@@ -97,8 +103,13 @@ impl Log {
         replay: &Replay,
     ) -> Result<Self, OpenLogError> {
         let disk = &*environment.disk;
-        let listing = Listing::read(disk, dir).map_err(open_error(dir))?;
-        let mut log = Self::assemble(environment, dir, config, leader_epoch, &listing)?;
+        let mut listing = Listing::read(disk, dir).map_err(open_error(dir))?;
+        let compaction = Compaction::open(disk, dir, listing.has_compaction);
+        let compaction = compaction.map_err(open_error(&dir.join(file_names::COMPACTION_STATE)))?;
+        if listing.has_compaction {
+            listing = Listing::read(disk, dir).map_err(open_error(dir))?;
+        }
+        let mut log = Self::assemble(environment, dir, config, leader_epoch, &listing, compaction)?;
         let is_clean = mode.clean && !listing.has_sync_failure && log.open_clean()?;
         if !is_clean {
             log.recover(&listing, replay)?;
@@ -118,6 +129,7 @@ impl Log {
         config: LogConfig,
         leader_epoch: LeaderEpoch,
         listing: &Listing,
+        compaction: Compaction,
     ) -> Result<Self, OpenLogError> {
         let disk = &*environment.disk;
         let io_error = open_error(dir);
@@ -126,11 +138,11 @@ impl Log {
             &dir.join(file_names::LOG_START_OFFSET_CHECKPOINT),
         ))?;
         let now = environment.clock.wall_ms();
-        let layout = config.layout();
+        let layout = |base| config.layout(compaction.is_dense(base));
         let mut segments: Vec<Segment> = listing
             .segments
             .iter()
-            .map(|(base_offset, size)| Segment::existing(&dir, *base_offset, *size, now, layout))
+            .map(|(base, size)| Segment::existing(&dir, *base, *size, now, layout(*base)))
             .collect();
         check_sizes(&segments)?;
         let mut log_start = saved_start.unwrap_or(Offset::ZERO);
@@ -142,7 +154,7 @@ impl Log {
             if listing.has_mark || saved_start.is_some() || !listing.snapshots.is_empty() {
                 return Err(missing(&dir, log_start, "the segment files are missing"));
             }
-            let first = Segment::create(disk, &dir, Offset::ZERO, now, layout);
+            let first = Segment::create(disk, &dir, Offset::ZERO, now, layout(Offset::ZERO));
             segments.push(first.map_err(&io_error)?);
             disk.sync_dir(&dir).map_err(&io_error)?;
         }
@@ -183,6 +195,7 @@ impl Log {
             bytes_since_snapshot: 0,
             dir_changes: 0,
             dir_synced: 0,
+            compaction,
             generation: 0,
             failed: None,
             has_sync_failed: Arc::new(Mutex::new(false)),
@@ -327,9 +340,7 @@ impl Log {
         };
         loop {
             let walked = self.walk_tail(walk, replay).map_err(&io_error)?;
-            let reaches = |next: Offset| {
-                walked.end == next || (self.config.is_compacted && walked.end < next)
-            };
+            let reaches = |next: Offset| walked.end == next;
             let is_whole = walked.broken_at.is_none();
             let Some(next) = rest.pop_front_if(|next| is_whole && reaches(next.base_offset)) else {
                 let rest = rest.into();
@@ -424,7 +435,7 @@ impl Log {
             retention::remove_segment(&*disk, &self.dir, segment.base_offset)?;
         }
         let now = self.environment.clock.wall_ms();
-        let layout = self.config.layout();
+        let layout = self.config.layout(self.compaction.is_dense(self.log_start));
         let segment = Segment::create(&*disk, &self.dir, self.log_start, now, layout)?;
         self.segments.push(segment);
         self.sealed.clear();
@@ -474,11 +485,9 @@ impl Log {
         Ok(())
     }
 
-    /// Each segment before the one where the walk begins must end where the next begins. Compaction may remove its last batches.
+    /// Each segment before the one where the walk begins must end where the next begins: compaction keeps its last batch, if without
+    /// records.
     fn check_chain(&self, first: usize) -> Result<(), OpenLogError> {
-        if self.config.is_compacted {
-            return Ok(());
-        }
         for pair in self.segments[..=first].windows(2) {
             let next = pair[1].base_offset;
             let last = pair[0].find(self.disk(), Offset(next.get() - 1));

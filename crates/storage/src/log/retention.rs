@@ -95,8 +95,11 @@ impl Log {
             return Ok(false);
         }
         let max = segment.max_timestamp(self.disk()).map_err(into_io)?;
-        // Records without a time are kept: nothing says how old they are.
-        Ok(max.is_some_and(|max| now.get().saturating_sub(max.timestamp.get()) > retention_ms))
+        match max {
+            Some(max) => Ok(now.get().saturating_sub(max.timestamp.get()) > retention_ms),
+            // Records without a time are kept: nothing says how old they are. Without a record there is nothing to keep.
+            None => segment.has_no_record(self.disk()).map_err(into_io),
+        }
     }
 
     /// As [`Log::start_deletion`], and for good: what is below is gone after any crash once this returns.

@@ -76,7 +76,7 @@ impl Log {
 
     /// As Kafka has it: counted from the first batch's timestamp to the new one's, or on the clock where the first has none.
     fn is_too_old(&mut self, timestamp: TimestampMs, now: TimestampMs) -> io::Result<bool> {
-        let segment_ms = self.config.segment_ms;
+        let segment_ms = self.config.segment_ms_max();
         let disk = self.environment.disk.clone();
         let active = self.active_mut();
         if active.size == 0 {
@@ -106,7 +106,7 @@ impl Log {
                 false => RollError::Failed(self.fail("writing the indexes", &error)),
             });
         }
-        let layout = self.config.layout();
+        let layout = self.config.layout(self.compaction.is_dense(self.log_end));
         let segment = Segment::create(self.disk(), &self.dir, self.log_end, now, layout)
             .map_err(RollError::Io)?;
         self.note_sealed();

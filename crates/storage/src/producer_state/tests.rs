@@ -15,6 +15,7 @@ fn batch(epoch: i16, sequence: i32, count: i32, base_offset: i64) -> BatchHeader
         producer_epoch: ProducerEpoch(epoch),
         base_sequence: sequence,
         last_offset_delta: count - 1,
+        is_empty: false,
     }
 }
 

@@ -8,7 +8,7 @@ use crate::sparse_index::SparseIndex;
 use fanlog_environment::{Disk, DiskFile};
 use fanlog_model::{Offset, TimestampMs};
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// The largest timestamp of a segment and the last offset of the first batch that has it.
@@ -30,7 +30,13 @@ pub(crate) struct Indexes {
 
 impl Indexes {
     pub(crate) fn empty(dir: &Path, base_offset: Offset) -> Self {
-        let path = |suffix| dir.join(file_names::with_offset(base_offset, suffix));
+        Self::with_paths(base_offset, |suffix| {
+            dir.join(file_names::with_offset(base_offset, suffix))
+        })
+    }
+
+    /// Indexes without entries, in files named as told.
+    pub(crate) fn with_paths(base_offset: Offset, path: impl Fn(&str) -> PathBuf) -> Self {
         Self {
             base_offset,
             offsets: SparseIndex::empty(path(OFFSET_INDEX)),
@@ -51,16 +57,7 @@ impl Indexes {
 
     /// Notes a batch behind all others.
     pub(crate) fn note(&mut self, position: u64, header: &BatchHeader, interval: u32) {
-        if self
-            .max
-            .is_none_or(|max| header.max_timestamp > max.timestamp)
-            && header.max_timestamp.get() >= 0
-        {
-            self.max = Some(MaxTimestamp {
-                timestamp: header.max_timestamp,
-                offset: header.last_offset,
-            });
-        }
+        self.note_timestamp(header);
         if self.bytes_since_entry > u64::from(interval) {
             self.offsets.push(OffsetEntry {
                 relative_offset: self.relative(header.last_offset),
@@ -72,19 +69,23 @@ impl Indexes {
         self.bytes_since_entry += header.bytes;
     }
 
-    /// Notes the batch that the last entry of the offset index is about, while walking what was written before.
-    pub(crate) fn note_indexed(&mut self, header: &BatchHeader) {
-        self.bytes_since_entry = header.bytes;
-        if self
+    /// Where compaction has left no record nothing has that time.
+    fn note_timestamp(&mut self, header: &BatchHeader) {
+        let is_later = self
             .max
-            .is_none_or(|max| header.max_timestamp > max.timestamp)
-            && header.max_timestamp.get() >= 0
-        {
+            .is_none_or(|max| header.max_timestamp > max.timestamp);
+        if is_later && header.max_timestamp.get() >= 0 && !header.is_empty {
             self.max = Some(MaxTimestamp {
                 timestamp: header.max_timestamp,
                 offset: header.last_offset,
             });
         }
+    }
+
+    /// Notes the batch that the last entry of the offset index is about, while walking what was written before.
+    pub(crate) fn note_indexed(&mut self, header: &BatchHeader) {
+        self.bytes_since_entry = header.bytes;
+        self.note_timestamp(header);
     }
 
     /// Adds the largest timestamp so far to the time index, where it is not in it: due with each entry of the offset index and when

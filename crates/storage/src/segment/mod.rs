@@ -146,6 +146,11 @@ impl Segment {
         self.layout = layout;
     }
 
+    /// Whether its batches follow each other without holes, as compaction leaves them.
+    pub(crate) fn is_dense(&self) -> bool {
+        self.layout.is_dense
+    }
+
     pub(crate) fn log_path(&self) -> PathBuf {
         self.path(LOG)
     }
@@ -248,14 +253,26 @@ impl Segment {
         &mut self,
         disk: &dyn Disk,
     ) -> Result<Option<TimestampMs>, SegmentError> {
-        if self.first_timestamp.is_none() && self.size > 0 {
-            let file = self.log_file(disk)?;
-            let mut walk = self.walk(&*file, 0);
-            if let Step::Batch { header, .. } = self.checked(walk.step()?)? {
-                self.first_timestamp = Some(header.max_timestamp);
-            }
+        if self.first_timestamp.is_none() {
+            self.first_timestamp = self.read_first_timestamp(disk)?;
         }
         Ok(self.first_timestamp)
+    }
+
+    /// As [`Segment::first_timestamp`], which is looked up in the file each time.
+    pub(crate) fn read_first_timestamp(
+        &self,
+        disk: &dyn Disk,
+    ) -> Result<Option<TimestampMs>, SegmentError> {
+        if self.size == 0 {
+            return Ok(None);
+        }
+        let file = self.log_file(disk)?;
+        let mut walk = self.walk(&*file, 0);
+        match self.checked(walk.step()?)? {
+            Step::Batch { header, .. } => Ok(Some(header.max_timestamp)),
+            _ => Ok(None),
+        }
     }
 
     /// How many entries its indexes hold: offset, time.

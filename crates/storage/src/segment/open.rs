@@ -55,8 +55,8 @@ impl Segment {
                 }
                 indexes.max = Some(MaxTimestamp { timestamp, offset });
             }
-            // Only a segment whose records have no time has no entry; a walk finds out.
-            None if self.size > 0 => return self.rebuild_indexes(disk),
+            // Only a segment that has no record with a time has no entry; a walk finds out.
+            None if self.size > 0 => return self.build_indexes(disk),
             None => {}
         }
         Ok(indexes)
@@ -65,6 +65,10 @@ impl Segment {
     /// Builds the indexes from the batches, and writes them where the disk takes them.
     pub(super) fn rebuild_indexes(&self, disk: &dyn Disk) -> Result<Indexes, SegmentError> {
         tracing::warn!(segment = %self.log_path().display(), "index is missing or damaged: it is built anew from the batches");
+        self.build_indexes(disk)
+    }
+
+    fn build_indexes(&self, disk: &dyn Disk) -> Result<Indexes, SegmentError> {
         let mut indexes = Indexes::empty(&self.dir, self.base_offset);
         let file = self.log_file(disk)?;
         let mut walk = self.walk(&*file, 0);

@@ -141,6 +141,18 @@ impl Segment {
         self.with_indexes(disk, |indexes| Ok(indexes.max))
     }
 
+    /// Whether compaction has left no record of it.
+    pub(crate) fn has_no_record(&self, disk: &dyn Disk) -> Result<bool, SegmentError> {
+        let file = self.log_file(disk)?;
+        let mut walk = self.walk(&*file, 0);
+        while let Step::Batch { header, .. } = self.checked(walk.step()?)? {
+            if !header.is_empty {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
     /// Of the batches that end below `below`, the first that has the largest timestamp.
     pub(crate) fn max_timestamp_below(
         &self,
@@ -169,7 +181,8 @@ impl Segment {
             if header.last_offset >= below {
                 break;
             }
-            if max.is_none_or(|max| header.max_timestamp > max.timestamp) {
+            let is_later = max.is_none_or(|max| header.max_timestamp > max.timestamp);
+            if is_later && !header.is_empty {
                 max = Some(MaxTimestamp {
                     timestamp: header.max_timestamp,
                     offset: header.last_offset,

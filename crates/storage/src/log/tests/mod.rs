@@ -2,6 +2,9 @@
 
 mod append;
 mod change;
+mod compaction;
+mod compaction_crash;
+mod compaction_model;
 mod crash;
 mod damage;
 mod lookup;

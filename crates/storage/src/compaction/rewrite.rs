@@ -1,0 +1,251 @@
+//! Writes one segment out of several: the batches that stay, or what stays of them, with new indexes.
+
+use super::batch_reader::{BatchReader, Source};
+use super::cleaning::{Counts, Rules};
+use super::swap::{self, cleaned_path};
+use super::{CleanError, Pace, keep_pace};
+use crate::formats::compaction_state::Swap;
+use crate::formats::file_names::{self, LOG, TRANSACTION_INDEX};
+use crate::header::BatchHeader;
+use crate::segment::Indexes;
+use fanlog_environment::{Disk, DiskFile, OpenMode, read_bounded};
+use fanlog_model::Offset;
+use fanlog_protocol::records::{
+    BatchView, Decompressor, RecordView, RetainError, Retained, empty_batch, retain_records,
+};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// How much is written between two syncs: a sync of all at once would stall the commits of others.
+const SYNC_BYTES: u64 = 8 * 1024 * 1024;
+/// The longest transaction index that is read.
+const TRANSACTION_INDEX_BYTES_MAX: usize = 64 * 1024 * 1024;
+
+/// A cleaned segment that is durable under names of its own.
+#[derive(Debug)]
+pub struct CleanedSegment {
+    pub(crate) swap: Swap,
+    /// The base offsets of those that it was made of.
+    pub(crate) replaced: Vec<Offset>,
+    pub(crate) generation: u64,
+    /// The file that the new one takes the name of: its space is given back when this goes, without the log's lock.
+    _old: Arc<dyn DiskFile>,
+}
+
+/// Writes the segment that takes the place of `sources`.
+pub(super) struct Rewrite<'a> {
+    disk: &'a dyn Disk,
+    dir: &'a Path,
+    rules: &'a Rules,
+    path: PathBuf,
+    file: Arc<dyn DiskFile>,
+    indexes: Indexes,
+    index_interval_bytes: u32,
+    /// Batches that are not in the file yet.
+    pending: Vec<u8>,
+    written: u64,
+    unsynced: u64,
+    buffer_bytes: usize,
+    decompressor: Decompressor,
+}
+
+/// What a rewrite needs beside its sources.
+pub(super) struct Target<'a> {
+    pub(super) disk: &'a dyn Disk,
+    pub(super) dir: &'a Path,
+    pub(super) index_interval_bytes: u32,
+    pub(super) buffer_bytes: usize,
+}
+
+impl<'a> Rewrite<'a> {
+    pub(super) fn begin(
+        target: &Target<'a>,
+        rules: &'a Rules,
+        base: Offset,
+    ) -> Result<Self, CleanError> {
+        let Target { disk, dir, .. } = *target;
+        swap::discard(disk, dir, base);
+        let path = cleaned_path(dir, base, LOG);
+        let file = disk
+            .open(&path, OpenMode::CreateNew)
+            .map_err(|error| CleanError::io(&path, error))?;
+        Ok(Self {
+            disk,
+            dir,
+            rules,
+            file,
+            indexes: Indexes::with_paths(base, |suffix| cleaned_path(dir, base, suffix)),
+            index_interval_bytes: target.index_interval_bytes,
+            pending: Vec::new(),
+            written: 0,
+            unsynced: 0,
+            buffer_bytes: target.buffer_bytes,
+            decompressor: Decompressor::default(),
+            path,
+        })
+    }
+
+    /// Rewrites the sources and makes the result durable.
+    pub(super) fn run(
+        mut self,
+        sources: &[Source],
+        generation: u64,
+        counts: &mut Counts,
+        pace: Pace<'_>,
+    ) -> Result<CleanedSegment, CleanError> {
+        let path = &sources[0].path;
+        let old = self.disk.open(path, OpenMode::Read);
+        let old = old.map_err(|error| CleanError::io(path, error))?;
+        for (i, source) in sources.iter().enumerate() {
+            let is_last = i + 1 == sources.len();
+            self.rewrite(source, is_last, counts, pace)?;
+        }
+        self.flush(pace)?;
+        let (first, last) = (&sources[0], &sources[sources.len() - 1]);
+        self.write_transaction_index(sources)?;
+        self.finish()?;
+        counts.bytes_written += self.written;
+        Ok(CleanedSegment {
+            swap: Swap {
+                base: first.base_offset,
+                end: last.end,
+                bytes: self.written,
+            },
+            replaced: sources.iter().map(|source| source.base_offset).collect(),
+            generation,
+            _old: old,
+        })
+    }
+
+    fn rewrite(
+        &mut self,
+        source: &Source,
+        is_last_source: bool,
+        counts: &mut Counts,
+        pace: Pace<'_>,
+    ) -> Result<(), CleanError> {
+        let mut reader = BatchReader::open(self.disk, source, self.buffer_bytes)?;
+        let mut unpaced = 0;
+        while let Some((batch, is_last_batch)) = reader.next()? {
+            unpaced += batch.total_len() as u64;
+            counts.bytes_read += batch.total_len() as u64;
+            self.take(&batch, is_last_source && is_last_batch, counts)
+                .map_err(|error| CleanError::Corrupt {
+                    path: source.path.clone(),
+                    position: reader.batch_position(),
+                    reason: error.to_string(),
+                })?;
+            if self.pending.len() >= self.buffer_bytes {
+                self.flush(pace)?;
+            }
+            if unpaced >= self.buffer_bytes as u64 {
+                keep_pace(pace, unpaced)?;
+                unpaced = 0;
+            }
+        }
+        keep_pace(pace, unpaced)
+    }
+
+    /// Appends what stays of a batch to what is to be written.
+    fn take(
+        &mut self,
+        batch: &BatchView<'_>,
+        is_last: bool,
+        counts: &mut Counts,
+    ) -> Result<(), RetainError> {
+        let start = self.pending.len();
+        let rules = self.rules;
+        if batch.is_control() || batch.is_transactional() {
+            self.pending.extend_from_slice(batch.bytes());
+        } else {
+            let stays = |record: &RecordView<'_>| rules.stays(batch, record, counts);
+            let horizon = rules.delete_horizon;
+            match retain_records(
+                batch,
+                &mut self.decompressor,
+                horizon,
+                stays,
+                &mut self.pending,
+            )? {
+                Retained::Some(_) => {}
+                Retained::Whole => self.pending.extend_from_slice(batch.bytes()),
+                Retained::Nothing if is_last || rules.is_last_of_producer(batch) => {
+                    empty_batch(batch, &mut self.pending);
+                }
+                Retained::Nothing => return Ok(()),
+            }
+        }
+        let header = BatchHeader::decode(&self.pending[start..])
+            .expect("a batch that was checked has a header that a log can hold");
+        let position = self.written + start as u64;
+        if position <= i32::MAX as u64 {
+            self.indexes
+                .note(position, &header, self.index_interval_bytes);
+        }
+        Ok(())
+    }
+
+    fn flush(&mut self, pace: Pace<'_>) -> Result<(), CleanError> {
+        let length = self.pending.len() as u64;
+        if i32::try_from(self.written + length).is_err() {
+            return Err(CleanError::Corrupt {
+                path: self.path.clone(),
+                position: self.written,
+                reason: "cleaned segments would have more than 2 GiB: lower segment.bytes".into(),
+            });
+        }
+        let io = |error| CleanError::io(&self.path, error);
+        self.file
+            .write_all_at(&self.pending, self.written)
+            .map_err(io)?;
+        self.written += length;
+        self.unsynced += length;
+        self.pending.clear();
+        self.pending.shrink_to(2 * self.buffer_bytes);
+        if self.unsynced >= SYNC_BYTES {
+            self.file.sync_data().map_err(io)?;
+            self.unsynced = 0;
+        }
+        if self.indexes.offsets.is_flush_due() {
+            self.indexes.flush(self.disk).map_err(io)?;
+        }
+        keep_pace(pace, length)
+    }
+
+    /// Aborted transactions of the sources stay as their batches do.
+    fn write_transaction_index(&self, sources: &[Source]) -> Result<(), CleanError> {
+        let mut entries = Vec::new();
+        for source in sources {
+            let name = file_names::with_offset(source.base_offset, TRANSACTION_INDEX);
+            let path = self.dir.join(name);
+            match read_bounded(self.disk, &path, TRANSACTION_INDEX_BYTES_MAX) {
+                Ok(bytes) => entries.extend_from_slice(&bytes),
+                Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+                Err(error) => return Err(CleanError::io(&path, error)),
+            }
+        }
+        if entries.is_empty() {
+            return Ok(());
+        }
+        let path = cleaned_path(self.dir, sources[0].base_offset, TRANSACTION_INDEX);
+        let write = || {
+            let file = self.disk.open(&path, OpenMode::CreateOrOpen)?;
+            file.write_all_at(&entries, 0)?;
+            file.sync_data()
+        };
+        write().map_err(|error| CleanError::io(&path, error))
+    }
+
+    fn finish(&mut self) -> Result<(), CleanError> {
+        let mut sync = || {
+            self.file.sync_data()?;
+            self.indexes.push_max_timestamp();
+            for index in self.indexes.flush(self.disk)? {
+                index.sync_data()?;
+            }
+            self.disk.sync_dir(self.dir)
+        };
+        sync().map_err(|error| CleanError::io(&self.path, error))
+    }
+}
