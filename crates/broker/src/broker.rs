@@ -6,6 +6,7 @@
 //! Read next: `start.rs`, then `partition/mod.rs`.
 
 use crate::catalog_runtime::CatalogRuntime;
+use crate::cleaner::Cleaner;
 use crate::committer::CommitterThread;
 use crate::config::BrokerConfig;
 use crate::fetch::{Fetch, FetchResult};
@@ -49,6 +50,7 @@ pub struct Broker {
     pub(crate) reconciled: Mutex<Reconciled>,
     pub(crate) steady_clock: SteadyClock,
     pub(crate) last_seen_time: LastSeenTime,
+    pub(crate) cleaner: Cleaner,
     pub(crate) tasks: Mutex<Vec<AbortHandle>>,
     pub(crate) is_serving: AtomicBool,
 }

@@ -14,6 +14,8 @@ mod lookup;
 mod topics_view;
 
 mod append_types;
+mod cleaner;
+mod commit_latency;
 mod committer;
 mod fetch;
 mod fetch_budget;

@@ -31,6 +31,10 @@ pub(crate) fn log_config(topic: &TopicSettings, broker: &BrokerSettings) -> LogC
             CompressionType::Zstd => Some(Compression::Zstd),
         },
         is_compacted: topic.cleanup_policy.compact,
+        min_cleanable_dirty_ratio: topic.min_cleanable_dirty_ratio,
+        min_compaction_lag_ms: topic.min_compaction_lag_ms,
+        max_compaction_lag_ms: topic.max_compaction_lag_ms,
+        delete_retention_ms: topic.delete_retention_ms,
         is_deleted_by_retention: topic.cleanup_policy.delete,
         durability: match topic.durability {
             settings::Durability::Sync => Durability::Sync,

@@ -9,6 +9,7 @@ use crate::blocking::Blocking;
 use crate::broker::Broker;
 use crate::catalog_runtime::{CATALOG_TOPIC_ID, CatalogRuntime};
 use crate::clean_shutdown::{take_marker, write_marker};
+use crate::cleaner::Cleaner;
 use crate::committer::{Committer, CommitterThread};
 use crate::config::BrokerConfig;
 use crate::fetch_budget::FetchBudget;
@@ -41,6 +42,9 @@ use thiserror::Error;
 
 /// How many logs are opened or closed at once: each waits for the disk several times, and disks sync in parallel.
 const OPENING_THREADS: usize = 8;
+
+/// Small enough that what was changed again and again goes, large enough that few segments are kept.
+const CATALOG_SEGMENT_BYTES: u32 = 16 * 1024 * 1024;
 
 /// Why a broker does not start. Nothing in the data directory was harmed.
 #[derive(Debug, Error)]
@@ -103,6 +107,7 @@ impl Broker {
         broker.is_serving.store(true, Ordering::Release);
         if broker.config.has_timers {
             broker.start_maintenance();
+            broker.start_cleaner();
         }
         Ok(broker)
     }
@@ -152,6 +157,7 @@ impl Broker {
             return;
         }
         self.stop_tasks();
+        self.cleaner.stop();
         // A topic that is being created is either open and closed below, or made by the next start.
         self.stop_reconciling();
         self.committer.stop();
@@ -294,9 +300,12 @@ fn load_catalog(
     let topic = TopicName::new(CATALOG_TOPIC).expect("the name is legal");
     let metrics = opener.metrics.topic(&topic);
     let place = Place::new(topic, CATALOG_TOPIC_ID, PartitionIndex(0));
-    // Every change counts until compaction comes: nothing of the catalog is ever deleted.
+    // The last change of everything counts. Tombstones stay: they say whose folders may be removed.
     let config = LogConfig {
+        is_compacted: true,
         is_deleted_by_retention: false,
+        delete_retention_ms: i64::MAX,
+        segment_bytes: CATALOG_SEGMENT_BYTES,
         max_message_bytes: u32::MAX,
         ..LogConfig::default()
     };
@@ -351,6 +360,7 @@ fn assemble(
         steady_clock,
         last_seen_time,
         reconciled: Mutex::new(Reconciled::new(deleted)),
+        cleaner: Cleaner::default(),
         tasks: Mutex::new(Vec::new()),
         is_serving: AtomicBool::new(false),
     });

@@ -6,14 +6,17 @@
 //! Read next: `topics.rs`, `lag.rs`.
 
 mod broker_gauges;
+mod cleaner;
 mod lag;
 mod listeners;
 mod topics;
 
+pub(crate) use cleaner::CleanerMetrics;
 pub use listeners::{ListenerMetrics, RequestMetrics};
 pub(crate) use topics::TopicMetrics;
 
 use crate::broker::Broker;
+use crate::commit_latency::CommitLatency;
 use fanlog_model::{GroupId, TopicName, TopicPartition};
 use lag::LagCollector;
 use prometheus_client::metrics::counter::Counter;
@@ -33,6 +36,8 @@ pub struct Metrics {
     registry: Registry,
     topics: TopicFamilies,
     listeners: ListenerMetrics,
+    cleaner: CleanerMetrics,
+    commits: Arc<CommitLatency>,
     lost: Family<Labels<3>, Counter>,
     broker: Arc<OnceLock<Weak<Broker>>>,
 }
@@ -42,13 +47,17 @@ pub struct Metrics {
 pub(crate) struct Latencies {
     pub(crate) acknowledgement: Histogram,
     pub(crate) sync: Histogram,
+    /// What the cleaner makes way for.
+    pub(crate) commits: Arc<CommitLatency>,
 }
 
 impl Metrics {
     pub(crate) fn new() -> Self {
         let mut registry = Registry::with_prefix("fanlog");
         let latencies = register_latencies(&mut registry);
+        let commits = latencies.commits.clone();
         let topics = TopicFamilies::register(&mut registry, latencies);
+        let cleaner = CleanerMetrics::register(&mut registry);
         let listeners = ListenerMetrics::register(&mut registry);
         let lost = Family::<Labels<3>, Counter>::default();
         registry.register(
@@ -63,6 +72,8 @@ impl Metrics {
             registry,
             topics,
             listeners,
+            cleaner,
+            commits,
             lost,
             broker,
         }
@@ -100,6 +111,14 @@ impl Metrics {
         &self.listeners
     }
 
+    pub(crate) fn cleaner(&self) -> &CleanerMetrics {
+        &self.cleaner
+    }
+
+    pub(crate) fn commits(&self) -> &Arc<CommitLatency> {
+        &self.commits
+    }
+
     /// All metrics as OpenMetrics text. It looks at logs for the lag: call it where blocking is allowed.
     ///
     /// # Errors
@@ -117,6 +136,7 @@ fn register_latencies(registry: &mut Registry) -> Latencies {
     let latencies = Latencies {
         acknowledgement: histogram(),
         sync: histogram(),
+        commits: Arc::default(),
     };
     registry.register(
         "acknowledgement_seconds",

@@ -86,6 +86,7 @@ impl TopicMetrics {
 
     pub(crate) fn observe_ack(&self, waited: Duration) {
         self.latencies.acknowledgement.observe(waited.as_secs_f64());
+        self.latencies.commits.note(waited);
     }
 
     pub(crate) fn observe_sync(&self, took: Duration) {

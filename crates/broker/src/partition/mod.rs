@@ -7,6 +7,7 @@
 //! In -> out: `append` -> a receipt; `note_committed` -> the watermark moves, receipts and fetches wake.
 //! Invariants: LOG-1, LOG-2, PRD-1.   Read next: `waiters.rs`, then `fetch.rs`.
 
+mod cleaning;
 mod read;
 mod removal;
 mod sync;
@@ -49,6 +50,8 @@ pub struct Partition {
     syncing: Mutex<()>,
     /// Held while old segments are removed, likewise.
     removing: Mutex<()>,
+    /// Held while the log is compacted, likewise.
+    cleaning: Mutex<()>,
     shared: PartitionShared,
 }
 
@@ -142,6 +145,7 @@ impl Partition {
             handed_on: AtomicI64::new(durable.0),
             syncing: Mutex::new(()),
             removing: Mutex::new(()),
+            cleaning: Mutex::new(()),
             shared,
         })
     }
@@ -404,6 +408,7 @@ impl Partition {
         self.shared.committer.journal.forget(self.log_id());
         drop(self.syncing.lock());
         drop(self.removing.lock());
+        drop(self.cleaning.lock());
     }
 
     /// Takes the log out for a clean shutdown.

@@ -9,8 +9,7 @@ const ALWAYS_SYNCED: Effect =
 const FIXED_LIMIT: Effect = Refused("the limit is fixed at 256 MiB");
 const GO_AT_ONCE: Effect = WithoutEffect("files go as soon as nothing reads them");
 const GROWS: Effect = WithoutEffect("segments grow as they are written");
-const NO_COMPACTION: Effect =
-    WithoutEffect("compaction doesn't run yet: a compacted topic keeps every record");
+const ONE_CLEANER: Effect = WithoutEffect("one thread compacts, one log after the other");
 const NO_JITTER: Effect = Refused("segments roll without jitter");
 const NO_TIER: Effect = WithoutEffect("there is no remote tier, so all data is local");
 const ONE_COPY: Effect = WithoutEffect("only replicas use it, and there is one copy");
@@ -26,17 +25,17 @@ pub(super) const TABLE: &[Setting] = settings! {
     "compression.type", String, Some("producer"), OneOf(&["uncompressed", "zstd", "lz4", "snappy", "gzip", "producer"]), ClusterWide, Honoured, [], "How batches are stored; stands in for the topic's.";
     "compression.zstd.level", Int, Some("3"), Between(-131_072, 22), ClusterWide, OWN_LEVEL, [], "Level where compression.type is zstd; stands in for the topic's.";
     "cordoned.log.dirs", List, Some(""), Any, PerBroker, ONE_FOLDER, [], "Folders that take no new partitions.";
-    "log.cleaner.backoff.ms", Long, Some("15000"), AtLeast(0), ClusterWide, NO_COMPACTION, [], "Pause of an idle compaction thread.";
-    "log.cleaner.dedupe.buffer.size", Long, Some("134217728"), Any, ClusterWide, NO_COMPACTION, [], "Memory for finding equal keys, all compaction threads together.";
-    "log.cleaner.delete.retention.ms", Long, Some("86400000"), AtLeast(0), ClusterWide, NO_COMPACTION, [], "How long tombstones are kept; stands in for the topic's delete.retention.ms.";
-    "log.cleaner.enable", Boolean, Some("true"), Any, ReadOnly, NO_COMPACTION, [], "Whether compaction runs.";
-    "log.cleaner.io.buffer.load.factor", Double, Some("0.9"), Any, ClusterWide, NO_COMPACTION, [], "How full the deduplication buffer may get.";
-    "log.cleaner.io.buffer.size", Int, Some("524288"), AtLeast(0), ClusterWide, NO_COMPACTION, [], "Memory for reading and writing, all compaction threads together.";
-    "log.cleaner.io.max.bytes.per.second", Double, Some("1.7976931348623157E308"), Any, ClusterWide, NO_COMPACTION, [], "Bytes per second that compaction reads and writes at most.";
-    "log.cleaner.max.compaction.lag.ms", Long, Some("9223372036854775807"), AtLeast(1), ClusterWide, NO_COMPACTION, [], "Stands in for the topic's max.compaction.lag.ms.";
-    "log.cleaner.min.cleanable.ratio", Double, Some("0.5"), Fraction(0.0, 1.0), ClusterWide, NO_COMPACTION, [], "Stands in for the topic's min.cleanable.dirty.ratio.";
-    "log.cleaner.min.compaction.lag.ms", Long, Some("0"), AtLeast(0), ClusterWide, NO_COMPACTION, [], "Stands in for the topic's min.compaction.lag.ms.";
-    "log.cleaner.threads", Int, Some("1"), AtLeast(0), ClusterWide, NO_COMPACTION, [], "Compaction threads.";
+    "log.cleaner.backoff.ms", Long, Some("15000"), AtLeast(0), ClusterWide, Honoured, [], "Pause after nothing was found to compact, in milliseconds.";
+    "log.cleaner.dedupe.buffer.size", Long, Some("134217728"), Any, ClusterWide, Honoured, [], "Most memory for finding equal keys, 24 bytes each; what does not fit is left to the next compaction.";
+    "log.cleaner.delete.retention.ms", Long, Some("86400000"), AtLeast(0), ClusterWide, Honoured, [], "How long tombstones are kept; stands in for the topic's delete.retention.ms.";
+    "log.cleaner.enable", Boolean, Some("true"), Any, ReadOnly, Honoured, [], "Whether compaction runs.";
+    "log.cleaner.io.buffer.load.factor", Double, Some("0.9"), Any, ClusterWide, Honoured, [], "How full the deduplication buffer may get.";
+    "log.cleaner.io.buffer.size", Int, Some("524288"), AtLeast(0), ClusterWide, Honoured, [], "Memory for reading, and as much for writing; a larger batch takes what it needs.";
+    "log.cleaner.io.max.bytes.per.second", Double, Some("1.7976931348623157E308"), Any, ClusterWide, Honoured, [], "Bytes per second that compaction reads and writes at most.";
+    "log.cleaner.max.compaction.lag.ms", Long, Some("9223372036854775807"), AtLeast(1), ClusterWide, Honoured, [], "Stands in for the topic's max.compaction.lag.ms.";
+    "log.cleaner.min.cleanable.ratio", Double, Some("0.5"), Fraction(0.0, 1.0), ClusterWide, Honoured, [], "Stands in for the topic's min.cleanable.dirty.ratio.";
+    "log.cleaner.min.compaction.lag.ms", Long, Some("0"), AtLeast(0), ClusterWide, Honoured, [], "Stands in for the topic's min.compaction.lag.ms.";
+    "log.cleaner.threads", Int, Some("1"), AtLeast(0), ClusterWide, ONE_CLEANER, [], "Compaction threads.";
     "log.cleanup.policy", List, Some("delete"), AnyOf(&["compact", "delete"]), ClusterWide, Honoured, [], "Stands in for the topic's cleanup.policy.";
     "log.dir", List, Some("/tmp/kafka-logs"), Any, ReadOnly, Honoured, [], "The data folder; log.dirs wins. `--data` gives it.";
     "log.dir.failure.timeout.ms", Long, Some("30000"), AtLeast(1), ReadOnly, ONE_FOLDER, [], "A broker that can't report a failed folder for so long stops.";

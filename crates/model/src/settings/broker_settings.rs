@@ -3,7 +3,7 @@
 use super::layers::{BrokerLayers, effective_broker_value};
 
 /// The honoured settings of a broker that aren't stand-ins for a topic's.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct BrokerSettings {
     /// `auto.create.topics.enable`.
     pub auto_create_topics: bool,
@@ -23,6 +23,18 @@ pub struct BrokerSettings {
     pub group_max_size: u32,
     /// `group.min.session.timeout.ms`.
     pub group_min_session_timeout_ms: u32,
+    /// `log.cleaner.backoff.ms`.
+    pub log_cleaner_backoff_ms: u64,
+    /// `log.cleaner.dedupe.buffer.size`.
+    pub log_cleaner_dedupe_buffer_bytes: u64,
+    /// `log.cleaner.enable`.
+    pub is_log_cleaner_enabled: bool,
+    /// `log.cleaner.io.buffer.load.factor`.
+    pub log_cleaner_load_factor: f64,
+    /// `log.cleaner.io.buffer.size`.
+    pub log_cleaner_io_buffer_bytes: u32,
+    /// `log.cleaner.io.max.bytes.per.second`.
+    pub log_cleaner_io_bytes_per_second_max: f64,
     /// `log.retention.check.interval.ms`.
     pub log_retention_check_interval_ms: u64,
     /// `max.connections`.
@@ -70,6 +82,10 @@ impl BrokerSettings {
             let value = text(name).parse();
             value.expect("a number setting in force is a number: it was checked, or is a default")
         };
+        let double = |name: &str| -> f64 {
+            let value = text(name).parse();
+            value.expect("a number setting in force is a number: it was checked, or is a default")
+        };
         let is = |name: &str| text(name) == "true";
         let count = |name: &str| u32::try_from(number(name).max(0)).unwrap_or(u32::MAX);
         let small = |name: &str| i32::try_from(number(name)).unwrap_or(i32::MAX);
@@ -84,6 +100,12 @@ impl BrokerSettings {
             group_max_session_timeout_ms: count("group.max.session.timeout.ms"),
             group_max_size: count("group.max.size"),
             group_min_session_timeout_ms: count("group.min.session.timeout.ms"),
+            log_cleaner_backoff_ms: long("log.cleaner.backoff.ms"),
+            log_cleaner_dedupe_buffer_bytes: long("log.cleaner.dedupe.buffer.size"),
+            is_log_cleaner_enabled: is("log.cleaner.enable"),
+            log_cleaner_load_factor: double("log.cleaner.io.buffer.load.factor"),
+            log_cleaner_io_buffer_bytes: count("log.cleaner.io.buffer.size"),
+            log_cleaner_io_bytes_per_second_max: double("log.cleaner.io.max.bytes.per.second"),
             log_retention_check_interval_ms: long("log.retention.check.interval.ms"),
             max_connections: count("max.connections"),
             max_connections_per_ip: count("max.connections.per.ip"),

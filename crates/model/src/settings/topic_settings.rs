@@ -53,16 +53,20 @@ pub enum Durability {
 }
 
 /// The honoured settings of a topic, resolved from its overrides, the broker's settings and the defaults.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct TopicSettings {
     /// `cleanup.policy`.
     pub cleanup_policy: CleanupPolicy,
     /// `compression.type`.
     pub compression_type: CompressionType,
+    /// `delete.retention.ms`.
+    pub delete_retention_ms: i64,
     /// `durability`.
     pub durability: Durability,
     /// `index.interval.bytes`.
     pub index_interval_bytes: u32,
+    /// `max.compaction.lag.ms`.
+    pub max_compaction_lag_ms: i64,
     /// `max.message.bytes`.
     pub max_message_bytes: u32,
     /// `message.timestamp.after.max.ms`.
@@ -71,6 +75,10 @@ pub struct TopicSettings {
     pub timestamp_before_max_ms: i64,
     /// `message.timestamp.type`.
     pub timestamp_type: MessageTimestampType,
+    /// `min.cleanable.dirty.ratio`.
+    pub min_cleanable_dirty_ratio: f64,
+    /// `min.compaction.lag.ms`.
+    pub min_compaction_lag_ms: i64,
     /// `retention.bytes`; none for no limit.
     pub retention_bytes: Option<u64>,
     /// `retention.ms`; none for no limit.
@@ -98,12 +106,18 @@ impl TopicSettings {
         Self {
             cleanup_policy: CleanupPolicy::of(&text("cleanup.policy")),
             compression_type: CompressionType::of(&text("compression.type")),
+            delete_retention_ms: number("delete.retention.ms"),
             durability: Durability::of(&text("durability")).unwrap_or(Durability::Sync),
             index_interval_bytes: size("index.interval.bytes"),
+            max_compaction_lag_ms: number("max.compaction.lag.ms"),
             max_message_bytes: size("max.message.bytes"),
             timestamp_after_max_ms: number("message.timestamp.after.max.ms"),
             timestamp_before_max_ms: number("message.timestamp.before.max.ms"),
             timestamp_type: MessageTimestampType::of(&text("message.timestamp.type")),
+            min_cleanable_dirty_ratio: text("min.cleanable.dirty.ratio")
+                .parse()
+                .expect("a number setting in force is a number: it was checked, or is a default"),
+            min_compaction_lag_ms: number("min.compaction.lag.ms"),
             retention_bytes: limit("retention.bytes"),
             retention_ms: limit("retention.ms"),
             segment_bytes: size("segment.bytes"),

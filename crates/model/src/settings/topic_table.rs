@@ -7,8 +7,6 @@ use Valid::{
 };
 
 const ALWAYS_SYNCED: Effect = WithoutEffect("durability decides when records are synced");
-const NO_COMPACTION: Effect =
-    WithoutEffect("compaction doesn't run yet: a compacted topic keeps every record");
 const NO_TIER: Effect = WithoutEffect("there is no remote tier, so all data is local");
 const OWN_LEVEL: Effect =
     WithoutEffect("where the broker compresses it uses the codec's own level");
@@ -16,12 +14,12 @@ const ONE_COPY: Effect = WithoutEffect("only replicas use it, and there is one c
 const REMOTE: Effect = Refused("there is no remote tier");
 
 pub(super) const TABLE: &[Setting] = settings! {
-    "cleanup.policy", List, Some("delete"), AnyOf(&["compact", "delete"]), PerTopic, Honoured, ["log.cleanup.policy"], "delete drops segments past retention; compact requires keys and will keep the last record of each (compaction doesn't run yet).";
+    "cleanup.policy", List, Some("delete"), AnyOf(&["compact", "delete"]), PerTopic, Honoured, ["log.cleanup.policy"], "delete drops segments past retention; compact requires keys and keeps the last record of each.";
     "compression.gzip.level", Int, Some("-1"), MinusOneOr(1, 9), PerTopic, OWN_LEVEL, ["compression.gzip.level"], "Level where compression.type is gzip.";
     "compression.lz4.level", Int, Some("9"), Between(1, 17), PerTopic, OWN_LEVEL, ["compression.lz4.level"], "Level where compression.type is lz4.";
     "compression.type", String, Some("producer"), OneOf(&["uncompressed", "zstd", "lz4", "snappy", "gzip", "producer"]), PerTopic, Honoured, ["compression.type"], "How batches are stored; producer keeps them as they came.";
     "compression.zstd.level", Int, Some("3"), Between(-131_072, 22), PerTopic, OWN_LEVEL, ["compression.zstd.level"], "Level where compression.type is zstd.";
-    "delete.retention.ms", Long, Some("86400000"), AtLeast(0), PerTopic, NO_COMPACTION, ["log.cleaner.delete.retention.ms"], "How long a compacted topic keeps tombstones, in milliseconds.";
+    "delete.retention.ms", Long, Some("86400000"), AtLeast(0), PerTopic, Honoured, ["log.cleaner.delete.retention.ms"], "How long a compacted topic keeps tombstones, in milliseconds, from the first compaction on.";
     "durability", String, Some("sync"), Durability, PerTopic, Honoured, [], "Ours: sync acknowledges and shows records once durable, interval:<ms> and os once appended.";
     "errors.deadletterqueue.group.enable", Boolean, Some("false"), Any, PerTopic, Refused("share groups have no dead-letter topics yet"), [], "Whether share groups may send dead letters to this topic.";
     "file.delete.delay.ms", Long, Some("60000"), AtLeast(0), PerTopic, WithoutEffect("files go as soon as nothing reads them"), ["log.segment.delete.delay.ms"], "How long a dropped segment's files are kept, in milliseconds.";
@@ -32,14 +30,14 @@ pub(super) const TABLE: &[Setting] = settings! {
     "leader.replication.throttled.replicas", List, Some(""), ThrottledReplicas, PerTopic, ONE_COPY, [], "Leaders whose replication is slowed down.";
     "local.retention.bytes", Long, Some("-2"), AtLeast(-2), PerTopic, NO_TIER, ["log.local.retention.bytes"], "Bytes kept locally once copied to a remote tier; -2 follows retention.bytes.";
     "local.retention.ms", Long, Some("-2"), AtLeast(-2), PerTopic, NO_TIER, ["log.local.retention.ms"], "Milliseconds kept locally once copied to a remote tier; -2 follows retention.ms.";
-    "max.compaction.lag.ms", Long, Some("9223372036854775807"), AtLeast(1), PerTopic, NO_COMPACTION, ["log.cleaner.max.compaction.lag.ms"], "A record is compacted after at most so many milliseconds.";
+    "max.compaction.lag.ms", Long, Some("9223372036854775807"), AtLeast(1), PerTopic, Honoured, ["log.cleaner.max.compaction.lag.ms"], "A record is compacted after at most so many milliseconds.";
     "max.decompressed.message.bytes", Int, Some("2147483639"), Between(1, 2_147_483_639), PerTopic, Refused("the limit is fixed at 256 MiB"), ["max.decompressed.message.bytes"], "The most bytes that a batch may decompress to.";
     "max.message.bytes", Int, Some("1048588"), AtLeast(0), PerTopic, Honoured, ["message.max.bytes"], "The largest record batch taken, in bytes as stored.";
     "message.timestamp.after.max.ms", Long, Some("3600000"), AtLeast(0), PerTopic, Honoured, ["log.message.timestamp.after.max.ms"], "How far a record's create time may lie ahead of the broker's clock, in milliseconds.";
     "message.timestamp.before.max.ms", Long, Some("9223372036854775807"), AtLeast(0), PerTopic, Honoured, ["log.message.timestamp.before.max.ms"], "How far a record's create time may lie behind the broker's clock, in milliseconds.";
     "message.timestamp.type", String, Some("CreateTime"), OneOf(&["CreateTime", "LogAppendTime"]), PerTopic, Honoured, ["log.message.timestamp.type"], "Whether records carry the producer's time or the broker's.";
-    "min.cleanable.dirty.ratio", Double, Some("0.5"), Fraction(0.0, 1.0), PerTopic, NO_COMPACTION, ["log.cleaner.min.cleanable.ratio"], "The share of uncompacted bytes from which compaction is worth while.";
-    "min.compaction.lag.ms", Long, Some("0"), AtLeast(0), PerTopic, NO_COMPACTION, ["log.cleaner.min.compaction.lag.ms"], "A record stays uncompacted for at least so many milliseconds.";
+    "min.cleanable.dirty.ratio", Double, Some("0.5"), Fraction(0.0, 1.0), PerTopic, Honoured, ["log.cleaner.min.cleanable.ratio"], "The share of uncompacted bytes from which compaction is worth while.";
+    "min.compaction.lag.ms", Long, Some("0"), AtLeast(0), PerTopic, Honoured, ["log.cleaner.min.compaction.lag.ms"], "A record stays uncompacted for at least so many milliseconds.";
     "min.insync.replicas", Int, Some("1"), AtLeast(1), PerTopic, ONE_COPY, ["min.insync.replicas"], "How many copies acks=all waits for at least.";
     "preallocate", Boolean, Some("false"), Any, PerTopic, WithoutEffect("segments grow as they are written"), ["log.preallocate"], "Whether a new segment takes its full size on disk at once.";
     "remote.copy.lag.bytes", Long, Some("-1"), AtLeast(-1), PerTopic, REMOTE, ["log.remote.copy.lag.bytes"], "Bytes by which copying to a remote tier may lag.";

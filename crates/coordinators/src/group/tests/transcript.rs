@@ -22,7 +22,7 @@ use bytes::Bytes;
 use fanlog_model::{
     GroupId, LeaderEpoch, Offset, PartitionIndex, TimestampMs, TopicId, TopicName, TopicPartition,
 };
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Duration;
 use uuid::Uuid;
@@ -435,6 +435,18 @@ pub(crate) fn replay(log: &[GroupRecord]) -> Ledger {
     let mut ledger = Ledger::default();
     log.iter().for_each(|record| apply(&mut ledger, record));
     ledger
+}
+
+/// The last record of each key, where it stood, without tombstones: the least that compaction leaves.
+pub(crate) fn compacted(log: &[GroupRecord]) -> Vec<GroupRecord> {
+    let mut seen = BTreeSet::new();
+    let is_last = |record: &&GroupRecord| {
+        let encoded = record_format::encode(record).expect("what was logged has bytes");
+        seen.insert(encoded.key) && encoded.value.is_some()
+    };
+    let mut kept: Vec<_> = log.iter().rev().filter(is_last).cloned().collect();
+    kept.reverse();
+    kept
 }
 
 /// A consumer's subscription, version 0, to topics parted by commas.

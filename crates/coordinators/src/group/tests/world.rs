@@ -1,7 +1,7 @@
 //! A coordinator with a log that becomes durable late, clients that believe what they are told, and the promises they hold it to.
 
 use super::promises::{Life, Promises};
-use super::transcript::{replay, subscription, topic_partition};
+use super::transcript::{compacted, replay, subscription, topic_partition};
 use crate::group::*;
 use crate::{CallId, Now};
 use bytes::Bytes;
@@ -468,6 +468,12 @@ impl World {
         self.log.extend(decision.records);
         check_invariants(&self.ledger, &self.waiting);
         assert_eq!(self.ledger, replay(&self.log), "replay equals live");
+        let compacted = compacted(&self.log);
+        assert_eq!(
+            self.ledger,
+            replay(&compacted),
+            "what compaction leaves equals live"
+        );
         for reply in &decision.replies {
             self.promises
                 .decided(&self.calls[&reply.call], &reply.answer);
