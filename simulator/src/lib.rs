@@ -40,6 +40,9 @@ pub enum Planted {
     /// Recovery removes one segment more than lies below the log's start.
     #[cfg(feature = "planted-faults")]
     SegmentTooMany,
+    /// Compaction keeps the record before the newest one of each key.
+    #[cfg(feature = "planted-faults")]
+    OlderRecordKept,
     /// What an earlier use of a journal file has left counts as new.
     #[cfg(feature = "planted-faults")]
     AcceptedStaleCommits,

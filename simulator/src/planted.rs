@@ -9,6 +9,7 @@ pub(crate) fn plant(planted: Option<Planted>) {
     fanlog_storage::planted::plant(match planted {
         Some(Planted::ForgottenBatch) => Some(PlantedFault::ForgetsABatch),
         Some(Planted::SegmentTooMany) => Some(PlantedFault::RemovesASegmentTooMany),
+        Some(Planted::OlderRecordKept) => Some(PlantedFault::KeepsTheOlderRecord),
         Some(Planted::AcceptedStaleCommits) => Some(PlantedFault::AcceptsStaleCommits),
         _ => None,
     });

@@ -25,6 +25,7 @@ enum Step {
     SlowSync,
     Time,
     Maintain,
+    Compact,
     Administer,
     DeleteGroup,
     ReadCommitted,
@@ -41,6 +42,7 @@ const STEPS: &[(u64, Step)] = &[
     (4, Step::SlowSync),
     (8, Step::Time),
     (2, Step::Maintain),
+    (3, Step::Compact),
     (4, Step::Administer),
     (1, Step::DeleteGroup),
     (3, Step::ReadCommitted),
@@ -207,6 +209,11 @@ impl World {
             Step::Maintain => {
                 self.trace.line("maintain");
                 self.broker().maintain();
+            }
+            Step::Compact => {
+                let has_compacted = self.broker().clean_dirtiest();
+                self.trace.line(&format!("compact: {has_compacted}"));
+                self.reached.compactions += u64::from(has_compacted);
             }
             Step::Administer => self.administer()?,
             Step::DeleteGroup => self.delete_group()?,

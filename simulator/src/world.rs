@@ -50,6 +50,8 @@ pub struct Reached {
     pub shutdowns: u64,
     /// Records that retention or a deletion took.
     pub trims: u64,
+    /// Logs of internal topics that were compacted.
+    pub compactions: u64,
 }
 
 impl Reached {
@@ -69,6 +71,7 @@ impl Reached {
         self.kills += other.kills;
         self.shutdowns += other.shutdowns;
         self.trims += other.trims;
+        self.compactions += other.compactions;
     }
 }
 
@@ -321,6 +324,8 @@ fn config() -> BrokerConfig {
     config.has_timers = false;
     config.statics = [
         ("offsets.topic.num.partitions", "2"),
+        // For the broker's own topics: a run seals several of their segments, and has something to compact.
+        ("log.roll.ms", "3000"),
         ("group.initial.rebalance.delay.ms", "0"),
     ]
     .map(|(name, value)| (name.to_owned(), value.to_owned()))

@@ -34,6 +34,7 @@ fn fixed_seeds_break_no_promise_and_come_to_something() {
         total.kills,
         total.shutdowns,
         total.trims,
+        total.compactions,
     ];
     assert!(each.iter().all(|count| *count >= 20), "{total:?}");
 }

@@ -75,6 +75,11 @@ fn an_off_by_one_in_what_recovery_removes_is_found() {
 }
 
 #[test]
+fn an_older_record_that_compaction_keeps_is_found() {
+    check(Planted::OlderRecordKept, 40, &["GRP-1", "GRP-3", "CAT-1"]);
+}
+
+#[test]
 fn a_generation_check_left_out_is_found() {
     check(Planted::SkippedGenerationCheck, 60, &["GRP-2"]);
 }

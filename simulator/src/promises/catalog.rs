@@ -194,20 +194,28 @@ impl Kind {
     }
 }
 
+/// Kafka's default.
+const UNHURRIED: (&str, &str) = ("segment.ms", "604800000");
+
 /// Full indexes make segments of a few batches, which the smallest `segment.bytes` would not.
+/// The broker's own segments are rolled after three seconds, so that there is something to compact; those of topics are not.
 pub(crate) const KINDS: &[Kind] = &[
     Kind {
-        overrides: &[("segment.bytes", "1048576")],
+        overrides: &[("segment.bytes", "1048576"), UNHURRIED],
         retention: super::records::Retention::Nothing,
         has_large_batches: true,
     },
     Kind {
-        overrides: &[],
+        overrides: &[UNHURRIED],
         retention: super::records::Retention::Nothing,
         has_large_batches: false,
     },
     Kind {
-        overrides: &[("index.interval.bytes", "0"), ("segment.index.bytes", "40")],
+        overrides: &[
+            ("index.interval.bytes", "0"),
+            ("segment.index.bytes", "40"),
+            UNHURRIED,
+        ],
         retention: super::records::Retention::Nothing,
         has_large_batches: false,
     },
@@ -216,6 +224,7 @@ pub(crate) const KINDS: &[Kind] = &[
             ("index.interval.bytes", "0"),
             ("retention.ms", "20000"),
             ("segment.index.bytes", "64"),
+            UNHURRIED,
         ],
         retention: super::records::Retention::OlderThanMs(20_000),
         has_large_batches: false,
