@@ -69,6 +69,7 @@ fn kafka_reads_our_files(tally: &mut Tally) {
             let mut test = shell::cargo();
             // The whole workspace, so that dependencies are not built anew with other features.
             test.args(["test", "--workspace", "--test", "dump_log_segments"]);
+            test.args(["--test", "dump_cleaned_segments"]);
             test.args(["--features", "fanlog-storage/kafka-tools-tests"]);
             test.env("FANLOG_KAFKA_CLASSPATH", class_path);
             shell::run_lines(&mut test, |line| tally.add_cargo_line(line))

@@ -58,13 +58,15 @@ pub(crate) struct Setup {
 /// Memory enough for tests.
 pub(crate) const JVM_SMALL: &[&str] = &["-Xmx512m"];
 
-/// Six partitions for topics that come into being by themselves (kcat), and no long wait for a group's first members.
+/// Six partitions for topics that come into being by themselves (kcat), no long wait for a group's first members, nor for
+/// compaction.
 const SETUP: Setup = Setup {
     node_id: 1,
     settings: &[
         "num.partitions=6",
         "auto.create.topics.enable=true",
         "group.initial.rebalance.delay.ms=500",
+        "log.cleaner.backoff.ms=500",
     ],
     extra: &[],
     jvm: JVM_SMALL,

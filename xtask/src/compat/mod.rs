@@ -37,12 +37,12 @@ usage: cargo xtask compat [--quick] [--release] [--only NAME[,NAME...]] [--again
   --quick       the short form, as in `cargo xtask test`; writes no results
   --release     the broker in the release profile
   --only        some of: kcat, confluent-kafka, kafka-python, aiokafka, java, franz-go, sarama, raw, commit-race,
-                dump-log (Kafka's reader over our files)
+                compaction, dump-log (Kafka's reader over our files)
   --against     \"kafka\": Apache Kafka 4.4, to prove the suites; or the path of a broker program
   --bootstrap   a broker that is already running; it is not restarted";
 
 /// Checks beside the clients' scenario, by their names on the command line.
-const OTHERS: &[&str] = &["raw", "commit-race", "dump-log"];
+const OTHERS: &[&str] = &["raw", "commit-race", "compaction", "dump-log"];
 
 /// A broker that takes longer to start breaks a promise.
 const START_LIMIT: Duration = Duration::from_secs(1);
@@ -247,6 +247,7 @@ impl Session<'_> {
         let suites = [
             ("raw", "raw/probes.py"),
             ("commit-race", "commit_race/race.py"),
+            ("compaction", "compaction/latest_per_key.py"),
         ];
         for (name, path) in suites.iter().filter(|(name, _)| self.options.wants(name)) {
             let mut command = shell::command(&python);
