@@ -187,7 +187,6 @@ impl Log {
         let state = CompactionState {
             holes_below: before.holes_below.max(swap.end),
             swap: Some(swap),
-            ..before
         };
         let disk = self.environment.disk.clone();
         let swapped = swap::save(&*disk, &self.dir, &state)
