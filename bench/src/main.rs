@@ -11,6 +11,7 @@ use fanlog_bench::sink::Sink;
 use fanlog_bench::{Figures, limits, topic};
 use fanlog_protocol::records::Compression;
 use std::path::PathBuf;
+use std::process::ExitCode;
 use std::time::Duration;
 
 #[derive(Parser)]
@@ -209,10 +210,17 @@ fn span(seconds: f64) -> anyhow::Result<Duration> {
     Duration::try_from_secs_f64(seconds).with_context(|| format!("{seconds} seconds"))
 }
 
-fn main() -> anyhow::Result<()> {
-    let figures = run(Cli::parse().command)?;
-    print!("{figures}");
-    Ok(())
+fn main() -> ExitCode {
+    match run(Cli::parse().command) {
+        Ok(figures) => {
+            print!("{figures}");
+            ExitCode::SUCCESS
+        }
+        Err(error) => {
+            eprintln!("fanlog-bench: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
 }
 
 fn run(command: Command) -> anyhow::Result<Figures> {

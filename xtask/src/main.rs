@@ -88,7 +88,7 @@ const MENU: &[Command] = &[
     },
     Command {
         name: "bench",
-        about: "speed beside Kafka 4.4 on this machine, in turns; writes bench/RESULTS.md [--rounds N --seconds S --help]",
+        about: "speed beside Kafka 4.4 on this machine, in turns; writes bench/RESULTS.md and docs/bench/ [--journal --plots --help]",
         run: bench::run,
     },
     Command {

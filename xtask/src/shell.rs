@@ -102,6 +102,9 @@ const RESULTS: &[&str] = &[
     ":!compat/TORTURE.md",
     ":!compat/SIMULATED.md",
     ":!compat/FUZZED.md",
+    ":!bench/RESULTS.md",
+    ":!bench/results.jsonl",
+    ":!docs/bench",
 ];
 
 /// The commit of the work tree, marked where the tree differs from it beside `result` and other results, and the date.

@@ -1,98 +1,49 @@
 //! `cargo xtask bench`: Fanlog and Apache Kafka 4.4 on this machine, in turns, under the same load.
 //!
 //! Why it exists: absolute figures drift by a factor of two on shared machines; ratios within one run say something.
-//! In -> out: `fanlog-bench` and librdkafka's own load tool, on one broker after another -> medians and ranges in `bench/RESULTS.md`.
-//! Never: a figure that a test depends on.
-//! Read next: `scenario.rs`.
+//! In -> out: `fanlog-bench` and librdkafka's own load tool, on one broker after another -> `bench/results.jsonl`, and from it
+//! medians and ranges in `bench/RESULTS.md` and a picture of each table in `docs/bench/`.
+//! Never: a figure that a test depends on. A load that fails costs its own row, with the reason in it, and no other.
+//! Read next: `scenario.rs`, `tables.rs`.
 
+mod bounded;
+mod measure;
+mod options;
 mod page;
+mod plot;
 mod process;
 mod rdkafka;
-mod samples;
+mod results;
 mod scenario;
+mod sink;
 mod system;
+mod tables;
+mod turn;
 
-use std::path::PathBuf;
-use std::time::Instant;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use anyhow::Context;
 
-use crate::shell::{self, Usage, step};
+use crate::shell::{self, step};
 use crate::toolchains;
 
-use self::samples::Samples;
-use self::scenario::{SCENARIOS, Scenario};
-use self::system::System;
+use self::measure::Tools;
+use self::options::{HELP, Mode, Options};
+use self::results::{BESIDE, JOURNAL, Kind, Results, Run};
+use self::scenario::Scenario;
+use self::system::{MACHINE, NOTHING_STORED, System};
 
 /// Every value behind the page's medians, a JSON object a line.
-const SAMPLES: &str = "bench/results.jsonl";
-
-const HELP: &str = "\
-usage: cargo xtask bench [--rounds N] [--seconds S] [--only NAME[,NAME...]] [--quick]
-
-  --rounds    how often each broker has its turn; default 3
-  --seconds   how long each load lasts; default 4
-  --only      loads whose names begin so; writes no page
-  --quick     one round of one second; writes no page";
-
-/// What a run has.
-struct Options {
-    rounds: usize,
-    seconds: f64,
-    only: Vec<String>,
-    is_quick: bool,
-}
-
-impl Options {
-    fn parse(args: &[String]) -> anyhow::Result<Options> {
-        let mut options = Options {
-            rounds: 3,
-            seconds: 4.0,
-            only: Vec::new(),
-            is_quick: false,
-        };
-        let mut args = args.iter();
-        while let Some(arg) = args.next() {
-            let usage = || Usage(format!("{arg:?} was not understood\n{HELP}"));
-            if arg == "--quick" {
-                options = Options {
-                    rounds: 1,
-                    seconds: 1.0,
-                    is_quick: true,
-                    ..options
-                };
-                continue;
-            }
-            let value = args.next().ok_or_else(usage)?;
-            match arg.as_str() {
-                "--rounds" => options.rounds = value.parse().map_err(|_| usage())?,
-                "--seconds" => options.seconds = value.parse().map_err(|_| usage())?,
-                "--only" => options.only = value.split(',').map(str::to_owned).collect(),
-                _ => return Err(usage().into()),
-            }
-        }
-        if options.rounds == 0 || !options.seconds.is_normal() || options.seconds < 0.0 {
-            return Err(Usage(format!("rounds and seconds lie above 0\n{HELP}")).into());
-        }
-        Ok(options)
-    }
-
-    fn wants(&self, scenario: &Scenario) -> bool {
-        let begins = |name: &String| scenario.name.starts_with(name.as_str());
-        self.only.is_empty() || self.only.iter().any(begins)
-    }
-
-    fn writes_page(&self) -> bool {
-        self.only.is_empty() && !self.is_quick
-    }
-}
-
-/// The programs that make the load.
-struct Tools {
-    load: PathBuf,
-    rdkafka: rdkafka::Tool,
-    dir: PathBuf,
-}
+const RESULTS: &str = "bench/results.jsonl";
+/// No limit of the machine is measured for longer.
+const LIMIT_SECONDS_MAX: f64 = 10.0;
+/// What a load takes beside its own time: its topic, what has to be there before, and the cleaning of the disk.
+const SECONDS_AROUND: f64 = 3.5;
+/// The name under which a start and the memory are kept.
+const START: &str = "start";
+/// The name of the machine's own limits.
+const LIMITS: &str = "limits";
 
 /// Runs the command.
 pub(crate) fn run(args: &[String]) -> anyhow::Result<()> {
@@ -101,40 +52,47 @@ pub(crate) fn run(args: &[String]) -> anyhow::Result<()> {
         return Ok(());
     }
     let options = Options::parse(args)?;
+    match options.mode {
+        Mode::Plots => page::write(&committed()?),
+        Mode::Example => anyhow::bail!("the worked example comes with the next change"),
+        Mode::Journal => with_tools(false, |tools, fanlog| {
+            let loads: Vec<_> = scenario::JOURNAL.iter().collect();
+            let systems = system::fanlog(fanlog);
+            compare(JOURNAL, &options, tools, &loads, &systems)
+        }),
+        Mode::Beside => with_tools(true, |tools, fanlog| {
+            let loads: Vec<_> = scenario::beside().collect();
+            let mut systems = system::fanlog(fanlog);
+            systems.extend(system::kafka(&toolchains::kafka()?));
+            compare(BESIDE, &options, tools, &loads, &systems)
+        }),
+    }
+}
+
+/// What lies in the repository.
+fn committed() -> anyhow::Result<Results> {
+    let path = shell::repository().join(RESULTS);
+    let text = std::fs::read_to_string(&path).with_context(|| format!("{}", path.display()))?;
+    Results::read(&text).with_context(|| RESULTS.to_owned())
+}
+
+/// Builds what is needed, and removes what was written when `work` is over.
+fn with_tools(
+    has_librdkafka: bool,
+    work: impl FnOnce(&Tools, &Path) -> anyhow::Result<()>,
+) -> anyhow::Result<()> {
     let dir = toolchains::cache().join("bench");
     let _ = std::fs::remove_dir_all(&dir);
     std::fs::create_dir_all(&dir)?;
     let fanlog = build_release()?;
     let tools = Tools {
         load: fanlog.with_file_name("fanlog-bench"),
-        rdkafka: rdkafka::prepare()?,
-        dir,
+        rdkafka: has_librdkafka.then(rdkafka::prepare).transpose()?,
+        dir: dir.clone(),
     };
-    let systems = system::all(fanlog, toolchains::kafka()?);
-    let mut samples = Samples::default();
-    let started = Instant::now();
-    for round in 1..=options.rounds {
-        step("what the machine gives", || {
-            limits(&tools, &options, &mut samples)
-        })?;
-        // Each is first once.
-        let first = (round - 1) % systems.len();
-        let (later, sooner) = systems.split_at(first);
-        for system in sooner.iter().chain(later) {
-            let what = format!("round {round} of {}: {}", options.rounds, system.name);
-            step(&what, || turn(system, &tools, &options, &mut samples))?;
-        }
-    }
-    let page = page::render(&samples, &systems, &options, started.elapsed())?;
-    let _ = std::fs::remove_dir_all(&tools.dir);
-    if options.writes_page() {
-        std::fs::write(shell::repository().join(page::PATH), page)?;
-        std::fs::write(shell::repository().join(SAMPLES), samples.lines())?;
-        println!("    {}", page::PATH);
-    } else {
-        println!("{page}");
-    }
-    Ok(())
+    let done = work(&tools, &fanlog);
+    let _ = std::fs::remove_dir_all(&dir);
+    done
 }
 
 fn build_release() -> anyhow::Result<PathBuf> {
@@ -149,88 +107,134 @@ fn build_release() -> anyhow::Result<PathBuf> {
     Ok(shell::target_dir().join("release/fanlog"))
 }
 
-fn limits(tools: &Tools, options: &Options, samples: &mut Samples) -> anyhow::Result<()> {
-    let mut command = shell::command(&tools.load);
-    let seconds = (options.seconds / 4.0).to_string();
-    command
-        .arg("limits")
-        .arg(&tools.dir)
-        .args(["--seconds", &seconds]);
-    for (name, value) in figures(&shell::output(&mut command)?)? {
-        samples.add("limits", "machine", &name, value);
+/// With what a run measures.
+fn this_run(options: &Options) -> anyhow::Result<Run> {
+    let (commit, date) = shell::commit_and_date("bench/RESULTS.md")?;
+    Ok(Run {
+        commit,
+        date,
+        what: options.what(),
+        machine: page::machine(),
+    })
+}
+
+/// All systems in turns, round by round.
+fn compare(
+    kind: Kind,
+    options: &Options,
+    tools: &Tools,
+    loads: &[&Scenario],
+    systems: &[System],
+) -> anyhow::Result<()> {
+    let loads: Vec<&Scenario> = loads
+        .iter()
+        .copied()
+        .filter(|load| options.wants(load.name))
+        .collect();
+    let systems: Vec<&System> = systems
+        .iter()
+        .filter(|system| options.wants_system(system.name))
+        .collect();
+    let mut results = begin(kind, options, &loads)?;
+    let turns = options.rounds * systems.len() * loads.len();
+    let minutes = turns as f64 * (options.seconds + SECONDS_AROUND) / 60.0;
+    shell::say(&format!(
+        "{} of {} loads on {} systems: about {minutes:.0} minutes",
+        options.what(),
+        loads.len(),
+        systems.len()
+    ));
+    for round in 1..=options.rounds {
+        if options.wants(LIMITS) {
+            limits(kind, tools, options, &mut results);
+        }
+        if kind == BESIDE && options.wants_system(NOTHING_STORED) {
+            sink::turn(tools, options.seconds, &loads, &mut results);
+        }
+        // Each is first once.
+        let (later, sooner) = systems.split_at((round - 1) % systems.len().max(1));
+        for system in sooner.iter().chain(later) {
+            let what = format!("round {round} of {}: {}", options.rounds, system.name);
+            shell::say(&what);
+            turn::turn(kind, system, tools, options.seconds, &loads, &mut results);
+            keep(&results, options)?;
+        }
+    }
+    finish(kind, &results, options)
+}
+
+/// What there is before the first round: of a whole run nothing of this kind.
+fn begin(kind: Kind, options: &Options, loads: &[&Scenario]) -> anyhow::Result<Results> {
+    let mut results = if options.writes() {
+        committed()?
+    } else {
+        Results::default()
+    };
+    if options.is_whole() {
+        results.clear(kind);
+    }
+    let run = this_run(options)?;
+    for load in loads {
+        results.begin(kind, load.name, &run);
+    }
+    if options.wants(LIMITS) {
+        results.begin(kind, LIMITS, &run);
+    }
+    if options.is_whole() {
+        results.begin(kind, START, &run);
+    }
+    Ok(results)
+}
+
+/// What was measured so far stays, whatever ends the run.
+fn keep(results: &Results, options: &Options) -> anyhow::Result<()> {
+    if options.writes() {
+        let path = shell::repository().join(RESULTS);
+        std::fs::write(&path, results.lines())
+            .with_context(|| format!("cannot write {}", path.display()))?;
     }
     Ok(())
 }
 
-/// One broker's turn: started on an empty disk, every load, stopped.
-fn turn(
-    system: &System,
-    tools: &Tools,
-    options: &Options,
-    samples: &mut Samples,
-) -> anyhow::Result<()> {
-    let mut broker = system.start(&tools.dir.join("broker"))?;
-    samples.add("start", system.name, "start_ms", broker.started_in_ms());
-    samples.add("start", system.name, "idle_mib", broker.resident_mib()?);
-    scenario::warm_up(tools, system, &broker)?;
-    for scenario in SCENARIOS.iter().filter(|one| options.wants(one)) {
-        let found = scenario::run(scenario, tools, system, &broker, options.seconds)
-            .with_context(|| format!("{} on {}", scenario.name, system.name))?;
-        let line: Vec<String> = found
-            .iter()
-            .map(|(name, value)| format!("{name} {value:.2}"))
-            .collect();
-        println!("    {:<28} {}", scenario.name, line.join("  "));
-        for (name, value) in found {
-            samples.add(scenario.name, system.name, &name, value);
-        }
+/// Draws the pages, and says what failed.
+fn finish(kind: Kind, results: &Results, options: &Options) -> anyhow::Result<()> {
+    if options.writes() {
+        keep(results, options)?;
+        page::write(results)?;
+    } else {
+        println!("{}", page::results(results));
     }
-    samples.add("start", system.name, "peak_mib", broker.peak_mib()?);
-    broker.stop()?;
-    Ok(std::fs::remove_dir_all(tools.dir.join("broker"))?)
+    let failed: Vec<String> = results
+        .failures()
+        .filter(|(of, ..)| *of == kind)
+        .map(|(_, load, system, reason)| format!("{load} on {system}: {reason}"))
+        .collect();
+    anyhow::ensure!(
+        failed.is_empty(),
+        "{} rows failed; the others are there\n  {}",
+        failed.len(),
+        failed.join("\n  ")
+    );
+    Ok(())
 }
 
-/// `name value` lines.
-fn figures(output: &str) -> anyhow::Result<Vec<(String, f64)>> {
-    let line = |line: &str| {
-        let (name, value) = line.split_once(' ').context("not a figure")?;
-        anyhow::Ok((name.to_owned(), value.parse()?))
-    };
-    output
-        .lines()
-        .map(|text| line(text).with_context(|| text.to_owned()))
-        .collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::{Options, figures};
-
-    fn parse(args: &[&str]) -> anyhow::Result<Options> {
-        let args: Vec<String> = args.iter().map(|arg| (*arg).to_owned()).collect();
-        Options::parse(&args)
-    }
-
-    #[test]
-    fn options_without_sense_are_refused() {
-        for args in [
-            &["--rounds", "0"][..],
-            &["--seconds", "-1"],
-            &["--rounds"],
-            &["--what", "1"],
-        ] {
-            assert!(parse(args).is_err(), "{args:?}");
+/// What the machine gives without a broker.
+fn limits(kind: Kind, tools: &Tools, options: &Options, results: &mut Results) {
+    let seconds = (options.seconds / 4.0).min(LIMIT_SECONDS_MAX).to_string();
+    let dir = tools.dir.display().to_string();
+    let found = step("what the machine gives", || {
+        let arguments = ["limits", &dir, "--seconds", &seconds];
+        tools.load(&arguments, Duration::from_secs(600))
+    });
+    match found {
+        Ok(found) => {
+            for (name, value) in found {
+                results.add(kind, LIMITS, MACHINE, &name, value);
+            }
         }
-        assert!(parse(&["--only", "fetch"]).is_ok_and(|options| !options.writes_page()));
-    }
-
-    #[test]
-    fn figures_are_read_by_name() {
-        let found = figures("seconds 4.5\nbytes 10\n").unwrap();
-        assert_eq!(
-            found,
-            [("seconds".to_owned(), 4.5), ("bytes".to_owned(), 10.0)]
-        );
-        assert!(figures("error: no broker").is_err());
+        Err(error) => {
+            let _ = std::fs::remove_file(tools.dir.join("limits"));
+            results.fail(kind, LIMITS, MACHINE, &format!("{error:#}"));
+        }
     }
 }

@@ -18,6 +18,12 @@ impl Process {
         Ok(ticks as f64 / ticks_per_second())
     }
 
+    /// Bytes that it has had written to the disk, or made the system write later.
+    pub(super) fn disk_bytes(self) -> anyhow::Result<f64> {
+        let io = std::fs::read_to_string(format!("/proc/{}/io", self.0))?;
+        disk_bytes(&io).with_context(|| io.clone())
+    }
+
     /// `VmRSS` (now) or `VmHWM` (the most so far).
     pub(super) fn memory_mib(self, field: &str) -> anyhow::Result<f64> {
         let status = std::fs::read_to_string(format!("/proc/{}/status", self.0))?;
@@ -35,19 +41,38 @@ fn cpu_ticks(stat: &str) -> anyhow::Result<u64> {
     Ok(times[0].parse::<u64>()? + times[1].parse::<u64>()?)
 }
 
+/// What it dirtied, but for what was deleted before it got to the disk.
+fn disk_bytes(io: &str) -> anyhow::Result<f64> {
+    let field = |name: &str| {
+        let line = io.lines().find_map(|line| line.strip_prefix(name));
+        line.with_context(|| format!("no {name}"))?
+            .trim()
+            .parse::<f64>()
+            .with_context(|| format!("{name} is no number"))
+    };
+    Ok(field("write_bytes:")? - field("cancelled_write_bytes:")?)
+}
+
 fn ticks_per_second() -> f64 {
     rustix::param::clock_ticks_per_second() as f64
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Process, cpu_ticks};
+    use super::{Process, cpu_ticks, disk_bytes};
 
     #[test]
     fn processor_time_is_read_behind_a_name_with_brackets() {
         let stat = "7 (a) b) S 1 7 7 0 -1 4194304 1 0 0 0 250 50 0 0 20 0";
         assert_eq!(cpu_ticks(stat).unwrap(), 300);
         assert!(cpu_ticks("7 (a) S 1").is_err());
+    }
+
+    #[test]
+    fn bytes_that_never_got_to_the_disk_do_not_count() {
+        let io = "rchar: 9\nread_bytes: 8\nwrite_bytes: 700\ncancelled_write_bytes: 50\n";
+        assert_eq!(disk_bytes(io).unwrap(), 650.0);
+        assert!(disk_bytes("rchar: 9\n").is_err());
     }
 
     #[test]

@@ -1,9 +1,12 @@
 //! `rdkafka_performance`: librdkafka's own load tool, an outsider that no broker's author wrote.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::{Duration, Instant};
 
 use anyhow::Context;
 
+use super::bounded::{self, Bounds};
 use crate::shell;
 use crate::suites::librdkafka;
 use crate::toolchains::once;
@@ -27,108 +30,162 @@ pub(super) fn prepare() -> anyhow::Result<Tool> {
     Ok(Tool { root })
 }
 
+/// What a load of it moved: figures by name.
+type Figures = Vec<(String, f64)>;
+
 impl Tool {
-    /// Sends `count` records of `bytes` each; the figures that it prints at the end.
+    /// Sends records of `bytes` each for `span`; what was acknowledged by then.
     pub(super) fn produce(
         &self,
-        bootstrap: &str,
-        topic: &str,
+        to: At<'_>,
         bytes: u32,
-        count: u64,
-    ) -> anyhow::Result<Vec<(String, f64)>> {
-        let (bytes, count) = (bytes.to_string(), count.to_string());
-        self.run(
-            bootstrap,
-            topic,
-            &[
-                "-P",
-                "-s",
-                &bytes,
-                "-c",
-                &count,
-                "-a",
-                "-1",
-                "-p",
-                "0",
-                "-X",
-                "linger.ms=5",
-                "-X",
-                "batch.num.messages=10000",
-                "-X",
-                "batch.size=1000000",
-            ],
-        )
+        linger_ms: u32,
+        span: Duration,
+    ) -> anyhow::Result<Figures> {
+        let (size, linger) = (bytes.to_string(), format!("linger.ms={linger_ms}"));
+        let mut command = self.command(to);
+        command.args(["-P", "-s", &size, "-a", "-1", "-X", &linger]);
+        command.args(["-X", "batch.num.messages=10000", "-X", "batch.size=1000000"]);
+        // It knows no duration. Interrupted it drops what is under way, which it reports as a failure, and says what it had done.
+        let ended = bounded::run(&mut command, to.bounds(span, Some(span)))?;
+        let found = produced(&ended.stdout, bytes);
+        found.with_context(|| {
+            let said = shell::tail(&ended.stdout, 5) + &shell::tail(&ended.stderr, 5);
+            format!(
+                "librdkafka ended with {} and no summary: {said}",
+                ended.status
+            )
+        })
     }
 
-    /// Reads `count` records from the beginning.
+    /// Reads the `count` records that are there from the beginning, again and again for `span`.
     pub(super) fn consume(
         &self,
-        bootstrap: &str,
-        topic: &str,
+        from: At<'_>,
         count: u64,
-    ) -> anyhow::Result<Vec<(String, f64)>> {
+        span: Duration,
+    ) -> anyhow::Result<Figures> {
         let count = count.to_string();
-        self.run(
-            bootstrap,
-            topic,
-            &["-C", "-c", &count, "-o", "beginning", "-p", "0"],
-        )
+        let started = Instant::now();
+        let (mut records, mut bytes, mut seconds) = (0.0, 0.0, 0.0);
+        while seconds == 0.0 || started.elapsed() < span {
+            let mut command = self.command(from);
+            command.args(["-C", "-c", &count, "-o", "beginning"]);
+            let output = bounded::output(&mut command, from.bounds(span, None))?;
+            let one = consumed(&output).with_context(|| {
+                format!("librdkafka gave no summary: {}", shell::tail(&output, 5))
+            })?;
+            records += one.records;
+            bytes += one.bytes;
+            seconds += one.seconds;
+        }
+        Ok(moved(records, bytes, seconds))
     }
 
-    fn run(
-        &self,
-        bootstrap: &str,
-        topic: &str,
-        arguments: &[&str],
-    ) -> anyhow::Result<Vec<(String, f64)>> {
+    fn command(&self, at: At<'_>) -> Command {
         let mut command = shell::command(self.root.join("examples/rdkafka_performance"));
+        command.env("LD_LIBRARY_PATH", self.root.join("src")).args([
+            "-b",
+            at.bootstrap,
+            "-t",
+            at.topic,
+            "-p",
+            "0",
+            "-q",
+        ]);
         command
-            .env("LD_LIBRARY_PATH", self.root.join("src"))
-            .args(["-b", bootstrap, "-t", topic, "-q"])
-            .args(arguments);
-        let output = shell::output(&mut command)?;
-        summary(&output).with_context(|| format!("no summary in:\n{}", shell::tail(&output, 10)))
     }
 }
 
-/// The last line: `... (2048000000 bytes) ... in 2345ms: 852878 msgs/s and 873.35 MB/s ...`, or with `(873.35 MB/s)` of a consumer.
-fn summary(output: &str) -> Option<Vec<(String, f64)>> {
-    let line = output
-        .lines()
-        .rev()
-        .find(|line| line.contains(" msgs/s "))?;
-    let before = |mark: &str| {
-        let (text, _) = line.split_once(mark)?;
-        let last = text.split_whitespace().next_back()?;
-        last.trim_start_matches('(').parse::<f64>().ok()
-    };
-    Some(vec![
-        ("records_per_second".to_owned(), before(" msgs/s ")?),
-        ("megabytes_per_second".to_owned(), before(" MB/s")?),
-        ("bytes".to_owned(), before(" bytes)")?),
-    ])
+/// Where the load goes.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct At<'a> {
+    pub(super) bootstrap: &'a str,
+    pub(super) topic: &'a str,
+    /// A place on the disk that is filled.
+    pub(super) disk: &'a Path,
+}
+
+impl<'a> At<'a> {
+    fn bounds(self, span: Duration, interrupted_after: Option<Duration>) -> Bounds<'a> {
+        Bounds {
+            time_max: span * 2 + Duration::from_secs(120),
+            interrupted_after,
+            disk: self.disk,
+        }
+    }
+}
+
+/// One run that came to its end.
+#[derive(Debug, PartialEq)]
+struct Moved {
+    records: f64,
+    bytes: f64,
+    seconds: f64,
+}
+
+fn moved(records: f64, bytes: f64, seconds: f64) -> Figures {
+    let figures = [
+        ("seconds", seconds),
+        ("records", records),
+        ("bytes", bytes),
+        ("records_per_second", records / seconds),
+        ("megabytes_per_second", bytes / 1e6 / seconds),
+    ];
+    figures
+        .map(|(name, value)| (name.to_owned(), value))
+        .to_vec()
+}
+
+/// Of the last line with rates, the number before `mark`.
+fn before(output: &str, mark: &str) -> Option<f64> {
+    let mut lines = output.lines().rev();
+    let line = lines.find(|line| line.contains(" msgs/s "))?;
+    let (text, _) = line.split_once(mark)?;
+    let last = text.split([' ', '(']).next_back()?;
+    last.parse().ok()
+}
+
+/// `% 1000 messages produced (1024000 bytes), 990 delivered (offset 0, 0 failed) in 10ms: ...`: what was delivered counts.
+fn produced(output: &str, bytes: u32) -> Option<Figures> {
+    let records = before(output, " delivered").filter(|records| *records > 0.0)?;
+    let seconds = before(output, "ms: ")? / 1000.0;
+    Some(moved(records, records * f64::from(bytes), seconds))
+}
+
+/// `% 1000 messages (1024000 bytes) consumed in 10ms: ...`.
+fn consumed(output: &str) -> Option<Moved> {
+    Some(Moved {
+        records: before(output, " messages")?,
+        bytes: before(output, " bytes)")?,
+        seconds: before(output, "ms: ")? / 1000.0,
+    })
 }
 
 #[cfg(test)]
 mod tests {
-    use super::summary;
+    use super::{Moved, consumed, moved, produced};
 
     #[test]
-    fn the_rates_are_read_from_the_last_line() {
+    fn what_was_delivered_counts_and_not_what_was_produced() {
         let output = "% Sending\n\
-            % 1000 messages produced (1024000 bytes), 1000 delivered (offset 0, 0 failed) in 10ms: 100000 msgs/s and 102.40 MB/s, 0 produce failures\n";
-        let found = summary(output).unwrap();
-        assert_eq!(
-            found,
-            [
-                ("records_per_second".to_owned(), 100_000.0),
-                ("megabytes_per_second".to_owned(), 102.4),
-                ("bytes".to_owned(), 1_024_000.0),
-            ]
-        );
-        let consumed =
+            % 1000 messages produced (1024000 bytes), 500 delivered (offset 0, 0 failed) in 10ms: 50000 msgs/s and 51.20 MB/s, 0 produce failures\n";
+        assert_eq!(produced(output, 1024), Some(moved(500.0, 512_000.0, 0.01)));
+        let figures = moved(500.0, 512_000.0, 0.01);
+        assert!(figures.contains(&("megabytes_per_second".to_owned(), 51.2)));
+        assert_eq!(produced("% nothing\n", 1), None);
+    }
+
+    #[test]
+    fn what_was_consumed_is_read_from_the_last_line() {
+        let output =
             "% 1000 messages (1024000 bytes) consumed in 10ms: 100000 msgs/s (102.40 MB/s)\n";
-        assert_eq!(summary(consumed), Some(found));
-        assert_eq!(summary("% nothing\n"), None);
+        let expected = Moved {
+            records: 1000.0,
+            bytes: 1_024_000.0,
+            seconds: 0.01,
+        };
+        assert_eq!(consumed(output), Some(expected));
+        assert_eq!(consumed("% nothing\n"), None);
     }
 }

@@ -1,7 +1,7 @@
 //! The systems that are compared.
 
 use std::fs::File;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, ensure};
@@ -33,12 +33,14 @@ const JVM: &[&str] = &[
     "-XX:+ExplicitGCInvokesConcurrent",
 ];
 
-/// Nothing that changes speed: the defaults of each. What a load leaves goes before the next begins, not a minute later.
+/// Nothing that changes speed: the defaults of each. What a load leaves goes before the next begins, not a minute later, and what a long
+/// load need not keep goes while it lasts.
 const SETUP: Setup = Setup {
     node_id: 1,
     settings: &[
         "auto.create.topics.enable=false",
         "log.segment.delete.delay.ms=100",
+        "log.retention.check.interval.ms=1000",
     ],
     extra: &[],
     jvm: JVM,
@@ -50,29 +52,42 @@ const KAFKA_SETUP: Setup = Setup {
     settings: &[
         "auto.create.topics.enable=false",
         "log.segment.delete.delay.ms=100",
+        "log.retention.check.interval.ms=1000",
         "log.initial.task.delay.ms=500",
     ],
     ..SETUP
 };
 
-/// Fanlog as it comes; Kafka as it comes, which acknowledges what is in memory; Kafka made to promise what Fanlog promises.
-pub(super) fn all(fanlog: PathBuf, kafka: String) -> Vec<System> {
+/// The names of the systems in tables.
+pub(super) const FANLOG: &str = "Fanlog";
+pub(super) const FANLOG_OS: &str = "Fanlog, os";
+pub(super) const KAFKA: &str = "Kafka";
+pub(super) const KAFKA_SYNCED: &str = "Kafka, synced";
+/// A broker that stores nothing, for librdkafka alone.
+pub(super) const NOTHING_STORED: &str = "nothing stored";
+/// The machine without any broker.
+pub(super) const MACHINE: &str = "machine";
+
+/// Fanlog as it comes, and made to promise what Kafka promises.
+pub(super) fn fanlog(program: &Path) -> Vec<System> {
+    let system = |name, topic_settings| System {
+        name,
+        topic_settings,
+        kind: Kind::Fanlog(program.to_owned()),
+    };
+    vec![system(FANLOG, &[]), system(FANLOG_OS, &["durability=os"])]
+}
+
+/// Kafka as it comes, which acknowledges what is in memory, and made to promise what Fanlog promises.
+pub(super) fn kafka(class_path: &str) -> Vec<System> {
+    let system = |name, topic_settings| System {
+        name,
+        topic_settings,
+        kind: Kind::Kafka(class_path.to_owned()),
+    };
     vec![
-        System {
-            name: "Fanlog",
-            topic_settings: &[],
-            kind: Kind::Fanlog(fanlog),
-        },
-        System {
-            name: "Kafka",
-            topic_settings: &[],
-            kind: Kind::Kafka(kafka.clone()),
-        },
-        System {
-            name: "Kafka, synced",
-            topic_settings: &["flush.messages=1"],
-            kind: Kind::Kafka(kafka),
-        },
+        system(KAFKA, &[]),
+        system(KAFKA_SYNCED, &["flush.messages=1"]),
     ]
 }
 
@@ -124,8 +139,8 @@ impl Running {
         self.broker.started_in().as_secs_f64() * 1000.0
     }
 
-    pub(super) fn cpu_seconds(&self) -> anyhow::Result<f64> {
-        self.process.cpu_seconds()
+    pub(super) fn process(&self) -> Process {
+        self.process
     }
 
     pub(super) fn resident_mib(&self) -> anyhow::Result<f64> {
@@ -138,6 +153,19 @@ impl Running {
 
     pub(super) fn stop(&mut self) -> anyhow::Result<()> {
         self.broker.stop(End::Terminate)
+    }
+
+    /// SIGKILL.
+    pub(super) fn kill(&mut self) -> anyhow::Result<()> {
+        self.broker.stop(End::Kill)
+    }
+
+    /// Starts it on what it left.
+    pub(super) fn start_again(&mut self) -> anyhow::Result<()> {
+        self.broker.restart(End::Kill)?;
+        let id = self.broker.process_id();
+        self.process = Process::new(id.context("a broker that was started has a process")?);
+        Ok(())
     }
 }
 
