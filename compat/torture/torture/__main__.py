@@ -40,7 +40,7 @@ def parse(arguments):
     add("--only", help=f"faults, by comma: {','.join(FAULTS)}")
     add("--rounds", type=int, help="of each fault; without it, as many as that fault has by itself")
     add("--quick", action="store_true", help="few rounds")
-    add("--classes", default="sync", help="durability classes, a topic of each")
+    add("--classes", default=",".join(BY_CLASS), help="durability classes, a topic of each")
     add("--seed", type=int, default=int(time.time()), help="of the pauses between faults")
     add("--port", type=int, default=19_392)
     add("--partitions", type=int, default=6)

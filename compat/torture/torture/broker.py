@@ -73,13 +73,19 @@ class Broker:
         return time.monotonic() - began
 
     def _check_port_is_free(self):
-        # Reused addresses are allowed: connections of the broker before may linger.
-        with socket.socket() as probe:
-            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            try:
-                probe.bind(("127.0.0.1", self.port))
-            except OSError as error:
-                raise BrokerFailed(f"port {self.port} is taken ({error}); give another with --port") from error
+        """For a moment, a client's own end of a connection may have it."""
+        deadline = time.monotonic() + 5
+        while True:
+            # Reused addresses are allowed: connections of the broker before may linger.
+            with socket.socket() as probe:
+                probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+                try:
+                    return probe.bind(("127.0.0.1", self.port))
+                except OSError as error:
+                    if time.monotonic() > deadline:
+                        what = f"port {self.port} is taken ({error}); give another with --port"
+                        raise BrokerFailed(what) from error
+            time.sleep(0.1)
 
     def _answers(self):
         with socket.socket() as probe:

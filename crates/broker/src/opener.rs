@@ -57,7 +57,7 @@ enum OpenError {
     #[error(transparent)]
     Log(#[from] OpenLogError),
     #[error(
-        "its folder {folder} belongs to topic id {found}, and the catalog says {expected}; move the folder away"
+        "{PARTITION_METADATA} in its folder {folder} says that it belongs to topic id {found}, and the catalog says {expected}: restore that file if it is damaged; if the folder is another topic's, move it away"
     )]
     Foreign {
         folder: Arc<str>,

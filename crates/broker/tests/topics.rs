@@ -414,7 +414,10 @@ async fn deleting_a_topic_leaves_the_folder_of_another_in_its_place() {
     machine.disk.restart();
     let broker = machine.start();
     let error = unavailable(&broker, 0);
-    assert!(error.contains("belongs to topic id"), "{error}");
+    assert!(
+        error.contains("partition.metadata") && error.contains("belongs to topic id"),
+        "{error}"
+    );
     delete(&broker, "t").await.unwrap();
     assert!(machine.disk.exists(&to.join("partition.metadata")).unwrap());
 }

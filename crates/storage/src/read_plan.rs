@@ -5,6 +5,7 @@
 //! In -> out: a slice -> its bytes, checked; or the promise that they are checked and in memory.
 //! Read next: `log/read.rs`.
 
+use crate::formats::file_names::{self, LOG};
 use crate::header::BatchHeader;
 use crate::segment::CheckedRanges;
 use bytes::Bytes;
@@ -31,6 +32,8 @@ pub struct FileSlice {
     pub position: u64,
     /// How long it is.
     pub length: usize,
+    /// The segment's base offset, which is its file's name.
+    pub(crate) segment: Offset,
     /// Where the first batch begins, and whether the others follow without holes.
     pub(crate) first_offset: Offset,
     pub(crate) is_dense: bool,
@@ -102,12 +105,25 @@ impl FileSlice {
     fn checked(&self, bytes: Vec<u8>) -> io::Result<Bytes> {
         let mut expected = self.first_offset;
         for batch in BatchView::parse_all(&bytes) {
-            let batch = batch.map_err(damaged)?;
-            batch.check_crc().map_err(damaged)?;
-            check_offset(batch.base_offset(), expected, self.is_dense)?;
-            expected = batch.next_offset();
+            let checked = batch.map_err(damaged).and_then(|batch| {
+                batch.check_crc().map_err(damaged)?;
+                check_offset(batch.base_offset(), expected, self.is_dense)?;
+                Ok(batch.next_offset())
+            });
+            expected = checked.map_err(|error| self.named(error, expected))?;
         }
         Ok(bytes.into())
+    }
+
+    /// Damage, with the file in which it is and about where.
+    fn named(&self, error: io::Error, expected: Offset) -> io::Error {
+        if error.kind() != io::ErrorKind::InvalidData {
+            return error;
+        }
+        let name = file_names::with_offset(self.segment, LOG);
+        damaged(format!(
+            "{name} is corrupt at offset {expected}: {error}; restore the file from a copy"
+        ))
     }
 
     /// Whether it can be sent as it is: checked, and in memory as far as a few probes tell.
@@ -153,14 +169,12 @@ impl FileSlice {
                 .read_ahead(asked_to, (ask_to - asked_to.min(ask_to)) as usize);
             asked_to = asked_to.max(ask_to);
             self.file.read_exact_at(&mut buffer[..wanted], at)?;
-            let taken = check.take(&buffer[..wanted])?;
-            if taken == 0 {
-                return Err(damaged("a record batch is cut short"));
-            }
-            at += taken as u64;
+            let taken = check.take(&buffer[..wanted]);
+            at += taken.map_err(|error| self.named(error, check.expected))? as u64;
         }
         if check.batch.is_some() {
-            return Err(damaged("a record batch is cut short"));
+            let error = damaged("a record batch is cut short");
+            return Err(self.named(error, check.expected));
         }
         self.checked.add(self.position, end);
         Ok(())
@@ -176,7 +190,7 @@ struct BatchChecks {
 }
 
 impl BatchChecks {
-    /// Takes bytes in; answers how many. What is left is the beginning of a header.
+    /// Takes bytes in; answers how many, never none. What is left is the beginning of a header.
     fn take(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let mut rest = bytes;
         while !rest.is_empty() {
@@ -202,6 +216,9 @@ impl BatchChecks {
             } else {
                 self.expected = header.next_offset();
             }
+        }
+        if rest.len() == bytes.len() {
+            return Err(damaged("a record batch is cut short"));
         }
         Ok(bytes.len() - rest.len())
     }

@@ -235,6 +235,9 @@ impl Recovered {
             for commit in &file.commits {
                 let order = (run, commit.number);
                 let is_proven = commit.number < last_of_run[&run];
+                if !is_proven && commit.is_torn() {
+                    tracing::warn!(file = %file.path.display(), position = commit.position, "the last commit of a start is torn: what is not whole in it was never acknowledged");
+                }
                 let is_gap = expected.is_some_and(|(before, number)| {
                     let mut between = before.epoch + 1..file.usage.epoch;
                     before.run() == run

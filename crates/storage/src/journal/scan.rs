@@ -22,6 +22,14 @@ pub(super) struct FoundCommit {
     pub(super) records: Option<Vec<FoundRecord>>,
 }
 
+impl FoundCommit {
+    /// Whether something in it is not whole.
+    pub(super) fn is_torn(&self) -> bool {
+        let records = self.records.as_ref();
+        records.is_none_or(|records| records.iter().any(|record| !record.is_whole))
+    }
+}
+
 /// A record of a commit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct FoundRecord {

@@ -375,7 +375,9 @@ impl Log {
             file.sync_data()?;
             self.active_mut().size = position;
         }
-        tracing::warn!(log = %self.name, bytes, end = %self.log_end, "cut off a torn tail, which the segments did not hold durably");
+        if bytes > 0 {
+            tracing::warn!(log = %self.name, bytes, end = %self.log_end, "cut off a torn tail, which the segments did not hold durably");
+        }
         Ok(())
     }
 
