@@ -11,7 +11,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from . import checker
+from . import cgroup, checker, shim
 from .broker import BrokerFailed
 from .faults import FAULTS
 from .load import ClientFailed
@@ -19,7 +19,7 @@ from .stage import Stage
 from .topics import BY_CLASS
 
 # What a broker without syncs is expected to show; merely not starting again would not be this checker's doing.
-LOSSES = {"lost", "unseen", "changed", "two-values", "vanished", "lost-position"}
+LOSSES = {"lost", "unseen", "changed", "two-values", "vanished", "lost-position", "same-epoch"}
 
 HEADER = """\
 # Torture
@@ -76,9 +76,11 @@ def missing(options):
     """What this machine lacks for what was asked."""
     needs = {need for name in options.names for need in FAULTS[name].NEEDS}
     if options.planted:
-        needs |= {"root", "strace"}
-    programs = sorted(needs - {"root"})
+        needs |= set(shim.TOOLS)
+    programs = sorted(needs - {"root", cgroup.NEED})
     lacking = [f"the program {program}" for program in programs if not shutil.which(program)]
+    if cgroup.NEED in needs and not cgroup.parent():
+        lacking.append(cgroup.NEED)
     if "root" in needs and os.geteuid() != 0:
         lacking.append("root")
     return lacking

@@ -136,6 +136,11 @@ class Broker:
         if self.process.poll() is not None:
             raise BrokerFailed(f"the broker ended by itself with {self.process.returncode}:\n{self.last_words()}")
 
+    def peak_mb(self):
+        """The most memory that its processes had in RAM at once."""
+        lines = Path(f"/proc/{self.process.pid}/status").read_text().splitlines()
+        return next(int(line.split()[1]) for line in lines if line.startswith("VmHWM")) // 1024
+
     def signal(self, number):
         os.killpg(self.process.pid, number)
 

@@ -86,7 +86,7 @@ class Load:
         while not self.stopping and not self.fatal:
             due = time.monotonic() + 1 / self.args.rate
             number += self.send(producer, number)
-            self.poll(producer, max(0.0, due - time.monotonic()))
+            self.poll_until(producer, due)
             self.history.flush()
         if self.fatal:
             print(f"{self.args.name}: fatal error, a new session begins", file=sys.stderr, flush=True)
@@ -96,12 +96,17 @@ class Load:
             print(f"{self.args.name}: {left} sends without an answer", file=sys.stderr, flush=True)
         return left
 
-    def poll(self, producer, seconds):
-        try:
-            producer.poll(seconds)
-        except KafkaException as error:
-            # Fatal ones come this way, too.
-            self.on_error(error.args[0])
+    def poll_until(self, producer, due):
+        while not self.fatal:
+            left = due - time.monotonic()
+            try:
+                # Comes back after each answer.
+                producer.poll(max(0.0, left))
+            except KafkaException as error:
+                # Fatal ones come this way, too.
+                self.on_error(error.args[0])
+            if left <= 0:
+                return
 
     def send(self, producer, number):
         """Sends the value of this number; whether the library took it."""

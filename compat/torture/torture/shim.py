@@ -7,7 +7,7 @@ from pathlib import Path
 
 # What the machine must have for it. Rust's own linker needs a C compiler, too.
 TOOLS = ("cc",)
-ORDERS = struct.Struct("=qq")
+ORDERS = struct.Struct("=qqq")
 NANOS = 1_000_000_000
 
 
@@ -26,6 +26,6 @@ class Shim:
     def environment(self):
         return {"LD_PRELOAD": str(self.library), "FANLOG_TORTURE_ORDERS": str(self.path)}
 
-    def order(self, clock_seconds=0.0, sync_seconds=0.0):
+    def order(self, clock_seconds=0.0, sync_seconds=0.0, skip_syncs=False):
         """From now on; also in a process that runs already."""
-        self._page[:] = ORDERS.pack(int(clock_seconds * NANOS), int(sync_seconds * NANOS))
+        self._page[:] = ORDERS.pack(int(clock_seconds * NANOS), int(sync_seconds * NANOS), int(skip_syncs))

@@ -26,6 +26,7 @@ class Stage:
     runner: history.History = None
     made_topics: list = field(default_factory=list)
     violations: list = field(default_factory=list)
+    is_finished: bool = False
     # What the fault counts beside the clients' sends, for the results.
     notes: list = field(default_factory=list)
 
@@ -96,7 +97,10 @@ class Stage:
         return {**history.read_all(load.folder), "runner": history.read(self.folder / "history" / "runner.jsonl")}
 
     def finish(self):
-        """Lets all come to rest, then checks it; nothing to do where the fault had no clients."""
+        """Lets all come to rest, then checks it; nothing to do where the fault had no clients, or has done it."""
+        if self.is_finished:
+            return
+        self.is_finished = True
         for load in self.loads:
             load.finish()
         if self.broker:

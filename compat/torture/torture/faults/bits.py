@@ -10,21 +10,24 @@ from ..disk_image import TOOLS
 
 ROUNDS, ROUNDS_QUICK = 200, 12
 NEEDS = TOOLS
+REFUSED = "refused at the start, and said"
 
 
 def run(stage):
     stage.make_disk()
     lefts = [remains.leave(stage, way) for way in remains.WAYS]
     kinds = [kinds_of(left) for left in lefts]
-    tally = {}
+    tally, refused = {}, set()
     for number in range(stage.rounds):
         left, files = lefts[number % len(lefts)], kinds[number % len(lefts)]
         kind = sorted(files)[number // len(lefts) % len(files)]
         outcome = flip_one(stage, left, stage.random.choice(files[kind]))
         tally[outcome] = tally.get(outcome, 0) + 1
+        if outcome == REFUSED:
+            refused.add(kind)
         if (number + 1) % 20 == 0:
             stage.say(f"{number + 1} flipped bits: {words(tally)}")
-    stage.notes.append(f"{len(set().union(*kinds))} kinds of files; {words(tally)}")
+    stage.notes.append(f"{len(set().union(*kinds))} kinds of files; {words(tally)} ({', '.join(sorted(refused))})")
 
 
 def words(tally):
@@ -66,7 +69,7 @@ def flip_one(stage, left, path):
     if judged.violations:
         keep(stage, judged, what)
         return "bad"
-    return "harmless" if judged.is_whole else "said" if judged.has_started else "refused at the start, and said"
+    return "harmless" if judged.is_whole else "said" if judged.has_started else REFUSED
 
 
 def place_in(random, path):

@@ -5,6 +5,7 @@ Retention of an hour deletes nothing that is younger by the time that really pas
 
 import time
 
+from ..load import ClientFailed
 from ..shim import TOOLS, Shim
 
 ROUNDS, ROUNDS_QUICK = 2, 1
@@ -22,6 +23,7 @@ def run(stage):
     stage.environment = shim.environment
     stage.serve_more = ("--set", "log.retention.check.interval.ms=1000")
     stage.set_up(KEEPS_AN_HOUR)
+    wait_for_members(stage)
     for number in range(1, stage.rounds + 1):
         for name, seconds in JUMPS:
             jump(stage, shim, name, seconds)
@@ -49,5 +51,18 @@ def jump(stage, shim, name, seconds):
 
 def assignments(stage):
     """How often the members of groups were given partitions."""
-    members = [events for load in stage.loads for name, events in stage.histories(load).items() if name.startswith("member")]
-    return sum(event["k"] == "assign" for events in members for event in events)
+    return sum(event["k"] == "assign" for events in members(stage) for event in events)
+
+
+def members(stage):
+    files = [item for load in stage.loads for item in stage.histories(load).items()]
+    return [events for name, events in files if name.startswith("member")]
+
+
+def wait_for_members(stage):
+    """Until each has read something: the group has come to its first balance."""
+    deadline = time.monotonic() + stage.options.patience_seconds
+    while not all(any(event["k"] == "poll" for event in events) for events in members(stage)):
+        if time.monotonic() > deadline:
+            raise ClientFailed("a member of the group was given nothing to read")
+        time.sleep(0.2)

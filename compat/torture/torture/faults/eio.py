@@ -1,58 +1,89 @@
-"""One sync of one partition's log fails; the next ones would succeed. None of them may be believed."""
+"""One sync fails, of the journal or of a segment; the next ones would succeed. None of them may be believed.
+
+The logs that it hit say so and acknowledge nothing until a restart has read the disk; the others go on. Every second restart
+comes after a power cut: then what only the failed sync had covered is gone, and an acknowledgement that believed in it shows.
+"""
 
 import re
 import subprocess
 import time
 
 from .. import checker
-from ..topics import SYNC
+from ..disk_image import TOOLS
+from ..topics import SMALL_SEGMENTS
+from .power import cut
 
-ROUNDS, ROUNDS_QUICK = 3, 1
-NEEDS = ("root", "strace")
+ROUNDS, ROUNDS_QUICK = 4, 2
+NEEDS = (*TOOLS, "strace")
 
 FAILED_SYNC = re.compile(r"^\d+\s+(\d+\.\d+) .*EIO .*INJECTED", re.MULTILINE)
 # Answers that were under way when the sync failed may still arrive.
 GRACE_SECONDS = 1.0
+WATCHED_SECONDS = 4.0
+# Names of the journal's files that may be in use before the failure.
+JOURNAL_FILES = 8
 
 
 def run(stage):
-    stage.set_up(classes=["sync"])
-    for number in range(stage.rounds):
-        partition = number % stage.options.partitions
+    stage.make_disk()
+    stage.set_up(SMALL_SEGMENTS)
+    for number in range(1, stage.rounds + 1):
         stage.wait_for_acks()
-        failed_at = fail_one_sync(stage, partition)
-        time.sleep(GRACE_SECONDS)
-        if stage.options.partitions > 1:
-            # The neighbours go on.
-            stage.wait_for_acks()
-        time.sleep(3)
-        before_restart = time.time()
-        stage.broker.kill()
+        what, paths = target(stage, number)
+        failed_at = fail_one_sync(stage, paths, stage.folder / f"strace-{number}.txt")
+        stopped = watch(stage, what, failed_at)
+        if number % 2 == 0:
+            cut(stage)
+        else:
+            stage.broker.kill()
         took = stage.start_broker()
-        files = stage.histories(stage.load)
-        late = checker.check_no_acks_between(files, partition, failed_at + GRACE_SECONDS, before_restart)
-        stage.violations.extend(late)
-        stage.say(f"EIO from a sync of partition {partition}: {stage.acked()} acknowledged, back after {took:.1f} s")
+        stage.say(f"EIO from a sync of {what}: {len(stopped)} partitions stopped; {stage.acked()} acknowledged, "
+                  f"back after {took:.1f} s")
     stage.wait_for_acks()
 
 
-def fail_one_sync(stage, partition):
-    """Lets the third sync from now of this partition's active segment fail; gives the time of it."""
-    segment = max((stage.data / f"{SYNC.name}-{partition}").glob("*.log"))
-    trace = stage.folder / f"strace-{partition}.txt"
-    trace.unlink(missing_ok=True)
-    command = ["strace", "-f", "-ttt", "-o", str(trace), "-p", str(stage.broker.process.pid), "-P", str(segment),
-               "-e", "trace=fdatasync,fsync", "-e", "inject=fdatasync,fsync:error=EIO:when=3"]
+def target(stage, number):
+    """The journal twice, for both ways of restarting, then a segment twice."""
+    if (number - 1) // 2 % 2 == 0:
+        return "the journal", [stage.data / "journal" / f"{index}.journal" for index in range(JOURNAL_FILES)]
+    partition = number % stage.options.partitions
+    folder = stage.data / f"{stage.load.topic.name}-{partition}"
+    return f"partition {partition}", [max(folder.glob("*.log"))]
+
+
+def watch(stage, what, failed_at):
+    """What is acknowledged from the failure on; gives the partitions of the first topic that say that they have stopped."""
+    time.sleep(GRACE_SECONDS)
+    reasons = "\n".join(stage.broker.reasons())
+    stopped = {int(index) for index in re.findall(rf"\b{stage.load.topic.name}-(\d+)\b", reasons)}
+    if not stopped:
+        stage.violate("not-said", f"EIO from {what}, and no partition says that it has stopped: {reasons}")
+    going_on = stage.loads[1:] if what == "the journal" else stage.loads
+    for load in going_on:
+        load.wait_for_acks(stage.options.acks_between // 4, stage.options.patience_seconds)
+    time.sleep(WATCHED_SECONDS)
+    files = stage.histories(stage.load)
+    for partition in stopped:
+        stage.violations.extend(
+            checker.check_no_acks_between(files, partition, failed_at + GRACE_SECONDS, time.time()))
+    return stopped
+
+
+def fail_one_sync(stage, paths, trace):
+    """Lets one of the next syncs of one of these files fail; gives the time of it."""
+    named = [word for path in paths for word in ("-P", str(path))]
+    command = ["strace", "-f", "-ttt", "-o", str(trace), "-p", str(stage.broker.process.pid), *named,
+               "-e", "trace=fdatasync,fsync", "-e", "inject=fdatasync,fsync:error=EIO:when=1"]
     strace = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     try:
-        return wait_for_failure(stage, strace, trace, segment)
+        return wait_for_failure(stage, strace, trace, paths)
     finally:
         # Leaves the broker running: strace lets go of it.
         strace.terminate()
         strace.wait()
 
 
-def wait_for_failure(stage, strace, trace, segment):
+def wait_for_failure(stage, strace, trace, paths):
     deadline = time.monotonic() + stage.options.patience_seconds
     while True:
         failed = FAILED_SYNC.search(trace.read_text()) if trace.exists() else None
@@ -61,5 +92,5 @@ def wait_for_failure(stage, strace, trace, segment):
         if strace.poll() is not None:
             raise RuntimeError(f"strace ended with {strace.returncode}; may it attach to processes here?")
         if time.monotonic() > deadline:
-            raise RuntimeError(f"no sync of {segment} was seen")
+            raise RuntimeError(f"no sync of {', '.join(map(str, paths))} was seen")
         time.sleep(0.05)
