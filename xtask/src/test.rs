@@ -34,6 +34,7 @@ pub(crate) fn run(args: &[String]) -> anyhow::Result<()> {
     tally.record("the history checker's own tests", torture::self_test());
     tally.record("the differential runner's own tests", differ::self_test());
     compat::smoke(&mut tally);
+    tally.record("a short torture", torture::smoke());
     documented::run(&mut tally);
     tally.close()
 }

@@ -1,5 +1,5 @@
-//! `cargo xtask torture`: kill -9, standstills, power cuts and failed syncs under load, with real clients whose histories
-//! are then checked.
+//! `cargo xtask torture`: crashes, power cuts, failing, full and slow disks, damaged files, wrong clocks and little memory under
+//! load, with real clients whose histories are then checked.
 //!
 //! Why it exists: "acknowledged is on disk" is a promise about crashes, and only crashes show whether it is kept.
 //! Owns: a Python environment in the target folder.   Never: the faults and checks themselves (compat/torture).
@@ -13,6 +13,9 @@ use std::path::PathBuf;
 
 /// How many malformed frames of each kind.
 const HOSTILE_FRAMES: &str = "1000";
+
+/// The part of it that the test command runs: without root, and short.
+const SMOKE: [&str; 6] = ["--only", "kill", "--rounds", "2", "--acks-between", "500"];
 
 /// Runs the command. The arguments are those of `python -m torture` (`--help` lists them), but for `--only hostile`.
 pub(crate) fn run(args: &[String]) -> anyhow::Result<()> {
@@ -36,12 +39,11 @@ pub(crate) fn run(args: &[String]) -> anyhow::Result<()> {
             shell::run(shell::cargo().args(["build", "--package", "fanlog"]))
         })?;
     }
-    let binary = shell::target_dir().join("debug/fanlog");
     let results = shell::repository().join("compat/TORTURE.md");
     shell::run(
         torture(&python)
             .arg("--binary")
-            .arg(binary)
+            .arg(binary())
             .arg("--results")
             .arg(results)
             .args(["--commit", &commit()?])
@@ -69,6 +71,20 @@ pub(crate) fn self_test() -> anyhow::Result<()> {
         ]);
         shell::run(&mut tests).context("needs python3 (on Debian: `apt-get install python3`)")
     })
+}
+
+/// Two rounds of kill -9 under load, with a topic of each durability class.
+pub(crate) fn smoke() -> anyhow::Result<()> {
+    let python = python_with_clients()?;
+    shell::step("kill -9 under load (a short torture)", || {
+        let mut run = torture(&python);
+        run.arg("--binary").arg(binary());
+        shell::run(run.args(SMOKE))
+    })
+}
+
+fn binary() -> PathBuf {
+    shell::target_dir().join("debug/fanlog")
 }
 
 fn home() -> PathBuf {
