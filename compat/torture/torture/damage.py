@@ -41,8 +41,12 @@ def judge(stage, left, data, what):
         broker.start()
         reasons = broker.reasons()
         places = [place for place in left.promised if not any(named(place) in reason for reason in reasons)]
-        judged.records = remains.read(broker, places).records
+        reading = remains.read(broker, places)
+        judged.records = reading.records
         compare(judged, left, what)
+        for place, error in reading.errors.items():
+            if error == "no answer":
+                judged.violate("no-answer", f"{what}: a reader of {named(place)} was told nothing, and it is not offline")
         check_commits(judged, left, remains.committed_offsets(broker, left.committed), what)
         judged.said = "\n".join([*broker.reasons(), log.read_text(errors="replace")])
         judged.missing.extend(place for place in left.promised if place not in places)

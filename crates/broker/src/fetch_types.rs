@@ -131,6 +131,14 @@ pub enum FetchError {
         /// The first offset not visible.
         high_watermark: Offset,
     },
+    /// The bytes there are not those that were written. Other parts of the partition stay readable.
+    #[error("partition {partition} is damaged: {reason}")]
+    Damaged {
+        /// The partition's folder name.
+        partition: String,
+        /// Which file, and where.
+        reason: String,
+    },
     /// The disk did not give the bytes.
     #[error("partition {partition} could not be read: {reason}")]
     Read {

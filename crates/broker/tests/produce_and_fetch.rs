@@ -15,6 +15,7 @@ use fanlog_broker::{
 use fanlog_environment::ManualClock;
 use fanlog_environment::simulated::FailedSync;
 use fanlog_model::{LeaderEpoch, Offset, PartitionIndex, TopicId};
+use std::path::Path;
 use std::time::Duration;
 
 #[tokio::test]
@@ -390,6 +391,33 @@ async fn fetches_together_hold_no_more_than_their_budget() {
     );
     drop(first);
     assert_eq!(values_in(&second.await.unwrap(), 0).len(), 1);
+}
+
+#[tokio::test]
+async fn a_reader_is_told_of_damage_and_in_which_file_it_is() {
+    let machine = Machine::new(17);
+    let broker = machine.start();
+    create(&broker, "t", 1).await;
+    for value in ["a", "b", "c"] {
+        produce(&broker, "t", &[value]).await;
+    }
+    broker.shutdown().await;
+    drop(broker);
+    let broker = machine.start();
+    let file = Path::new("t-0/00000000000000000000.log");
+    machine.disk.corrupt(file, 65, &[1]).unwrap();
+    let FetchError::Damaged { partition, reason } = broker
+        .fetch(plan("t", 0))
+        .await
+        .partitions
+        .remove(0)
+        .unwrap_err()
+    else {
+        panic!("not damage");
+    };
+    assert_eq!(partition, "t-0");
+    assert!(reason.contains("00000000000000000000.log"), "{reason}");
+    assert_eq!(values(&broker, "t", 2).await, ["c"]);
 }
 
 #[tokio::test]

@@ -203,7 +203,7 @@ async fn what_was_there_before_a_start_is_checked_before_it_is_sent() {
     for client in [&mut client, &mut copying] {
         let mut response = client.call(&at_damage, 12).await;
         let partition = only_partition(&mut response);
-        assert_eq!(error(partition.error_code), ErrorCode::KafkaStorageError);
+        assert_eq!(error(partition.error_code), ErrorCode::CorruptMessage);
         assert!(partition.records.is_some_and(|records| records.is_empty()));
         let mut response = client.call(&before, 12).await;
         assert_eq!(values(&only_partition(&mut response)).len(), 2);

@@ -6,7 +6,8 @@ use crate::lookup::PartitionUnavailable;
 use bytes::Bytes;
 use fanlog_model::{LeaderEpoch, Offset, TimestampMs};
 use fanlog_protocol::records::HEADER_BYTES;
-use fanlog_storage::{FileSlice, Log, ReadLimit, ReadPlan};
+use fanlog_storage::{FileSlice, Log, ReadError, ReadLimit, ReadPlan};
+use std::io;
 
 /// What a fetch would read of a partition, and where the partition stood when that was planned.
 #[derive(Debug)]
@@ -248,12 +249,31 @@ impl Partition {
         self.with_log(|log| log.size_bytes())
     }
 
-    fn unreadable(&self, error: &dyn std::fmt::Display) -> FetchError {
+    fn unreadable(&self, error: &impl FailedRead) -> FetchError {
         tracing::error!(partition = %self.folder(), %error, "a read failed");
-        FetchError::Read {
-            partition: self.folder().to_string(),
-            reason: error.to_string(),
+        let partition = self.folder().to_string();
+        let reason = error.to_string();
+        match error.is_damage() {
+            true => FetchError::Damaged { partition, reason },
+            false => FetchError::Read { partition, reason },
         }
+    }
+}
+
+/// Why bytes cannot be had: damage stays until somebody restores the file, anything else may pass.
+trait FailedRead: std::fmt::Display {
+    fn is_damage(&self) -> bool;
+}
+
+impl FailedRead for ReadError {
+    fn is_damage(&self) -> bool {
+        matches!(self, ReadError::Corrupt { .. })
+    }
+}
+
+impl FailedRead for io::Error {
+    fn is_damage(&self) -> bool {
+        self.kind() == io::ErrorKind::InvalidData
     }
 }
 

@@ -35,6 +35,8 @@ pub(crate) fn of_fetch(error: &FetchError) -> ErrorCode {
         FetchError::Epoch(error) => of_epoch(error),
         FetchError::Unavailable(error) => of_unavailable(error),
         FetchError::OffsetOutOfRange { .. } => ErrorCode::OffsetOutOfRange,
+        // Clients tell their applications of this one, and try again in silence after the next.
+        FetchError::Damaged { .. } => ErrorCode::CorruptMessage,
         FetchError::Read { .. } => ErrorCode::KafkaStorageError,
     }
 }

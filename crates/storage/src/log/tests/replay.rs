@@ -5,6 +5,7 @@ use crate::config::Durability;
 use crate::formats::file_names::{self, LOG};
 use crate::journal::{Journal, JournalConfig, LogId, Pending, Recovered};
 use fanlog_model::PartitionIndex;
+use std::path::PathBuf;
 
 const CONFIG: JournalConfig = JournalConfig {
     file_bytes: 256 * 1024,
@@ -136,6 +137,84 @@ fn a_recovery_from_the_journal_may_be_cut_off_at_any_operation() {
         }
     }
     panic!("the recovery did not end");
+}
+
+/// Cuts a file at a byte.
+fn cut(disk: &SimulatedDisk, path: &Path, at: u64) {
+    let file = disk.open(path, fanlog_environment::OpenMode::ReadWrite);
+    file.unwrap().set_len(at).unwrap();
+}
+
+/// A killed broker's disk with three records in the journal and in one segment, and where the last begins and ends in both.
+struct Torn {
+    disk: SimulatedDisk,
+    segment: PathBuf,
+    batch: std::ops::Range<u64>,
+    commit: std::ops::Range<u64>,
+}
+
+impl Torn {
+    fn new() -> Self {
+        let bed = Bed::on(Fixture::new(), 1);
+        let mut log = bed.fixture.create(&small());
+        bed.put(&mut log, "a");
+        bed.put(&mut log, "b");
+        let start = log.size_bytes();
+        bed.put(&mut log, "last");
+        let batch = start..log.size_bytes();
+        assert_eq!(log.segment_count(), 1);
+        let disk = bed.fixture.disk.fork();
+        disk.restart();
+        let journal = disk.live_files()[Path::new(JOURNAL_FILE)].clone();
+        let used = journal.iter().rposition(|byte| *byte != 0).unwrap() as u64 + 1;
+        let commit = used.next_multiple_of(BLOCK) - BLOCK..used;
+        let segment = Path::new(DIR).join(file_names::with_offset(Offset(0), LOG));
+        Self {
+            disk,
+            segment,
+            batch,
+            commit,
+        }
+    }
+
+    /// What the next start finds of the three records.
+    fn found(&self, segment_at: u64, journal_at: u64) -> Vec<String> {
+        let disk = self.disk.fork();
+        cut(&disk, &self.segment, segment_at);
+        cut(&disk, Path::new(JOURNAL_FILE), journal_at);
+        disk.restart();
+        let bed = Bed::on(Fixture::on(disk), 2);
+        let log = bed.try_open(&small(), 2).unwrap();
+        let records = read_all(&log, Offset(0), log.durable_offset());
+        records.into_iter().map(|(_, value)| value).collect()
+    }
+}
+
+const JOURNAL_FILE: &str = "journal/0.journal";
+const BLOCK: u64 = 4096;
+
+#[test]
+fn a_record_torn_at_any_byte_in_one_of_segment_and_journal_comes_from_the_other() {
+    let torn = Torn::new();
+    for at in torn.batch.clone() {
+        assert_eq!(torn.found(at, torn.commit.end), ["a", "b", "last"]);
+    }
+    for at in torn.commit.clone() {
+        assert_eq!(torn.found(torn.batch.end, at), ["a", "b", "last"]);
+    }
+}
+
+#[test]
+fn a_record_torn_at_any_byte_in_both_costs_nothing_before_it() {
+    let torn = Torn::new();
+    for at in torn.commit.clone() {
+        let of_batch = torn.batch.start + at % (torn.batch.end - torn.batch.start);
+        let found = torn.found(of_batch, at);
+        assert!(
+            found == ["a", "b"] || found == ["a", "b", "last"],
+            "cut at {at} and {of_batch}: {found:?}"
+        );
+    }
 }
 
 #[test]
