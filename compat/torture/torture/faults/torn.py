@@ -34,7 +34,7 @@ def run(stage):
         gone += tear(stage, lefts[way], what, is_zeroed, goes_on=number % 4 == 0)
         if (number + 1) % 20 == 0:
             stage.say(f"{number + 1} torn tails, {gone} of them without the record that was torn")
-    stage.notes.append(f"{gone} of the torn records are gone, and that was said")
+    stage.notes.append(f"{gone} of the torn records are gone, and nothing else")
 
 
 def without_last(left):
