@@ -6,6 +6,7 @@ import os
 import platform
 import random
 import shutil
+import signal
 import sys
 import tempfile
 import time
@@ -142,6 +143,8 @@ def main(arguments):
     if lacking:
         print(f"torture: {', '.join(options.names)} cannot run here: missing {', '.join(lacking)}", file=sys.stderr)
         return 1
+    # So that a broker, a mount or a control group is not left behind.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit("torture: ended by a signal"))
     root = Path(tempfile.mkdtemp(prefix="fanlog-torture-"))
     say(f"seed {options.seed}; histories and logs in {root}")
     bad = []
