@@ -51,13 +51,14 @@ const ALLOWED: &[(&str, &[&str])] = &[
         "fanlog-http-listener",
         &["fanlog-model", "fanlog-environment", "fanlog-broker"],
     ),
-    // A broker is there for its tests only.
+    // A broker is there for its tests and examples only.
     (
         "fanlog-bench",
         &[
             "fanlog-model",
             "fanlog-protocol",
             "fanlog-environment",
+            "fanlog-storage",
             "fanlog-broker",
             "fanlog-kafka-listener",
         ],

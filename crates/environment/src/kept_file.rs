@@ -103,9 +103,9 @@ impl KeptFile {
         Offer::Closed
     }
 
-    /// Syncs a pinned file and closes it; whether it did. It stays pinned: whoever pinned it says when it has no such bytes any more.
+    /// For disks that run out of handles: syncs a pinned file and closes it; whether it did. It stays pinned: whoever pinned it says when it has no such bytes any more.
     /// A file that somebody has in hand is left alone: they may be about to write.
-    pub(crate) fn sync_and_close(&self) -> bool {
+    pub fn sync_and_close(&self) -> bool {
         let Some(mut kept) = self.file.try_lock() else {
             return false;
         };

@@ -139,6 +139,24 @@ impl<E: IndexEntry> SparseIndex<E> {
         Ok(index)
     }
 
+    /// Keeps the entries for which `is_synced` holds, a prefix, as the file's, and has the others written anew with the next flush: what
+    /// the kernel shows of them may never have reached the disk.
+    pub(crate) fn write_again_from(
+        &mut self,
+        disk: &dyn Disk,
+        is_synced: impl Fn(&E) -> bool,
+    ) -> io::Result<()> {
+        let all = self.flushed;
+        self.truncate(disk, is_synced)?;
+        let mut bytes = vec![0; (all - self.flushed) * E::BYTES];
+        if !bytes.is_empty() {
+            let file = disk.open(&self.path, OpenMode::Read)?;
+            file.read_exact_at(&mut bytes, (self.flushed * E::BYTES) as u64)?;
+        }
+        self.pending = bytes.chunks_exact(E::BYTES).map(E::decode_from).collect();
+        Ok(())
+    }
+
     pub(crate) fn path(&self) -> &Path {
         &self.path
     }

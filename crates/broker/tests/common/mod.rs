@@ -41,6 +41,16 @@ impl Machine {
         }
     }
 
+    /// A second machine in the same state.
+    pub(crate) fn fork(&self) -> Self {
+        Self {
+            disk: Arc::new(self.disk.fork()),
+            clock: self.clock.clone(),
+            starts: AtomicU64::new(self.starts.load(Ordering::Relaxed)),
+            seed: self.seed,
+        }
+    }
+
     pub(crate) fn environment(&self) -> Environment {
         let start = self.starts.fetch_add(1, Ordering::Relaxed);
         Environment {

@@ -25,6 +25,8 @@ pub const RECOVERY_MARK: &str = "recovery-mark";
 pub const CLEANER_OFFSET_CHECKPOINT: &str = "cleaner-offset-checkpoint";
 /// Where a log may have holes, and which segments are being replaced. Ours, not Kafka's.
 pub const COMPACTION_STATE: &str = "compaction-state";
+/// The producers at an offset below which the log is known to be durable. Ours, not Kafka's.
+pub const RECOVERY_PRODUCERS: &str = "recovery-producers";
 /// There after a failed sync, until the bytes have been read back from the disk.
 pub const SYNC_FAILURE_MARKER: &str = "sync-failed";
 

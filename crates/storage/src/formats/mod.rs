@@ -14,6 +14,7 @@ pub mod offset_index;
 pub mod partition_metadata;
 pub mod producer_snapshot;
 pub mod recovery_mark;
+pub mod recovery_producers;
 mod text_checkpoint;
 pub mod time_index;
 pub mod transaction_index;

@@ -238,6 +238,7 @@ impl Log {
         self.active_mut().note(&*disk, header);
         self.log_end = header.next_offset();
         self.bytes_since_snapshot += header.bytes;
+        self.bytes_since_producers += header.bytes;
     }
 }
 

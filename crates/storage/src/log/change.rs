@@ -77,6 +77,10 @@ impl Log {
             // The log starts within the batch that is cut: what was deleted of it goes with it.
             self.save_log_start(end)?;
         }
+        match disk.remove_file(&self.dir.join(file_names::RECOVERY_PRODUCERS)) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+            _ => {}
+        }
         self.mark.close();
         files::save_mark(&*disk, &self.dir, end.min(self.synced))?;
         disk.sync_dir(&self.dir)?;

@@ -4,12 +4,13 @@ use super::Log;
 use crate::formats::file_names::{self, PRODUCER_SNAPSHOT};
 use crate::formats::{
     leader_epoch_checkpoint, offset_checkpoint, partition_metadata, producer_snapshot,
-    recovery_mark,
+    recovery_mark, recovery_producers,
 };
 use fanlog_environment::{Disk, KeptFile, OpenMode, read_bounded, write_atomically};
 use fanlog_model::{Offset, PartitionIndex, TopicId, TopicName, TopicPartition};
 use leader_epoch_checkpoint::EpochEntry;
 use producer_snapshot::SnapshotEntry;
+use recovery_producers::RecoveryProducers;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -41,6 +42,7 @@ impl Log {
     pub(super) fn replace_snapshot(&mut self, latest: Offset) {
         let before = self.last_snapshot.replace(latest);
         self.bytes_since_snapshot = 0;
+        self.bytes_since_producers = 0;
         if let Some(before) = before {
             self.remove_snapshot(before);
         }
@@ -52,6 +54,23 @@ impl Log {
         if self.last_snapshot != Some(offset) && !is_of_segment {
             // A snapshot too many does no harm.
             let _ = self.disk().remove_file(&snapshot_path(&self.dir, offset));
+        }
+    }
+
+    /// Notes the producers at an offset below which everything is durable. Without a sync: what a power cut leaves of it is told from what
+    /// was written, and only makes recovery read more.
+    pub(super) fn write_producers(&mut self, producers: &[u8]) {
+        let path = self.dir.join(file_names::RECOVERY_PRODUCERS);
+        let written = (|| {
+            let file = self.disk().open(&path, OpenMode::CreateOrOpen)?;
+            file.write_all_at(producers, 0)?;
+            if file.len()? > producers.len() as u64 {
+                file.set_len(producers.len() as u64)?;
+            }
+            Ok::<_, io::Error>(())
+        })();
+        if let Err(error) = written {
+            tracing::warn!(log = %self.name, %error, "a start may have to read more for want of recovery-producers");
         }
     }
 
@@ -196,6 +215,12 @@ pub(super) fn read_mark(disk: &dyn Disk, dir: &Path) -> io::Result<Offset> {
         recovery_mark::decode,
     )?;
     Ok(mark.unwrap_or(Offset::ZERO))
+}
+
+pub(super) fn read_producers(disk: &dyn Disk, dir: &Path) -> io::Result<Option<RecoveryProducers>> {
+    let path = dir.join(file_names::RECOVERY_PRODUCERS);
+    let bytes_max = recovery_producers::FILE_BYTES_MAX;
+    read_or_none(disk, &path, bytes_max, recovery_producers::decode)
 }
 
 /// Overwrites the mark, without a sync: an older one only makes recovery read more.

@@ -78,6 +78,9 @@ pub struct Log {
     last_snapshot: Option<Offset>,
     /// What was appended since.
     bytes_since_snapshot: u64,
+    /// What was appended since the producers were written last, to a snapshot or to `recovery-producers`, and how long that was.
+    bytes_since_producers: u64,
+    producers_bytes: u64,
     /// Counts names created in the folder, and how many of them are known to be durable.
     dir_changes: u64,
     dir_synced: u64,

@@ -193,6 +193,8 @@ impl Log {
             producers: ProducerState::default(),
             last_snapshot: None,
             bytes_since_snapshot: 0,
+            bytes_since_producers: 0,
+            producers_bytes: 0,
             dir_changes: 0,
             dir_synced: 0,
             compaction,
@@ -263,17 +265,20 @@ impl Log {
         }
         let mark = files::read_mark(&*disk, &self.dir).map_err(&io_error)?;
         self.load_snapshot(listing).map_err(&io_error)?;
-        let snapshot = self.last_snapshot.unwrap_or(Offset::ZERO);
-        let proven = mark.max(snapshot).max(replay.point());
-        let are_epochs_known = self.load_epochs(snapshot).map_err(&io_error)?;
+        let noted = self.load_producers().map_err(&io_error)?;
+        let known = noted.offset;
+        let proven = mark.max(known).max(replay.point());
+        let are_epochs_known = self.load_epochs(known).map_err(&io_error)?;
         let walk_from = match are_epochs_known {
-            true => snapshot,
+            // The indexes of a segment that ends there may not be durable.
+            true if noted.index_entries.is_some() => Offset(known.get() - 1),
+            true => known,
             false => self.segments[0].base_offset,
         };
         let first = self.segment_index(walk_from);
         self.check_chain(first)?;
         let rest = self.segments.split_off(first + 1);
-        let Found { walked, rest } = self.walk_all(rest, snapshot, are_epochs_known, replay)?;
+        let Found { walked, rest } = self.walk_all(rest, &noted, are_epochs_known, replay)?;
         if walked.end < proven {
             let position = walked.broken_at.unwrap_or(self.active().size);
             let reason = format!("the log was durable up to offset {proven}");
@@ -314,7 +319,7 @@ impl Log {
     fn walk_all(
         &mut self,
         rest: Vec<Segment>,
-        snapshot: Offset,
+        noted: &Noted,
         are_epochs_known: bool,
         replay: &Replay,
     ) -> Result<Found, OpenLogError> {
@@ -324,18 +329,24 @@ impl Log {
         let mut rest = VecDeque::from(rest);
         self.read_past_the_page_cache().map_err(&io_error)?;
         let base_offset = self.active().base_offset;
-        let position = if snapshot > base_offset && are_epochs_known {
-            let resumed = self.active_mut().resume_indexes(&*disk, snapshot);
-            resumed.map_err(|error| self.open_segment_error(error))?
-        } else {
-            self.active_mut().reset_indexes();
-            0
-        };
+        self.active_mut().reset_indexes();
+        let mut position = 0;
+        let known = noted.offset;
+        let snapshot = self.last_snapshot.unwrap_or(Offset::ZERO);
+        // Behind the snapshot a power cut may have taken index entries.
+        for (from, entries) in [(known, noted.index_entries), (snapshot, None)] {
+            if position == 0 && from > base_offset && are_epochs_known {
+                let resumed = self
+                    .active_mut()
+                    .resume_indexes(&*disk, from, snapshot, entries);
+                position = resumed.map_err(|error| self.open_segment_error(error))?;
+            }
+        }
         #[cfg(feature = "planted-faults")]
-        let snapshot = crate::planted::notes_from(snapshot);
+        let known = crate::planted::notes_from(known);
         let mut walk = Walk {
             position,
-            notes_from: snapshot,
+            notes_from: known,
             checks_crc: true,
         };
         loop {
@@ -487,6 +498,24 @@ impl Log {
         Ok(())
     }
 
+    /// The producers as they are known without a walk, and where.
+    fn load_producers(&mut self) -> io::Result<Noted> {
+        let snapshot = self.last_snapshot.unwrap_or(Offset::ZERO);
+        let noted = files::read_producers(self.disk(), &self.dir)?;
+        let Some(noted) = noted.filter(|noted| noted.offset > snapshot) else {
+            return Ok(Noted {
+                offset: snapshot,
+                index_entries: None,
+            });
+        };
+        self.producers = ProducerState::from_snapshot(&noted.entries);
+        self.bytes_since_snapshot = noted.bytes_since_snapshot;
+        Ok(Noted {
+            offset: noted.offset,
+            index_entries: Some(noted.index_entries),
+        })
+    }
+
     /// Each segment before the one where the walk begins must end where the next begins: compaction keeps its last batch, if without
     /// records.
     fn check_chain(&self, first: usize) -> Result<(), OpenLogError> {
@@ -540,6 +569,12 @@ impl Log {
             },
         }
     }
+}
+
+/// Below which offset the producers are known without a walk, and how many entries the indexes there must have.
+struct Noted {
+    offset: Offset,
+    index_entries: Option<(u32, u32)>,
 }
 
 /// Where the walk over all segments ended, and which of them lie behind.

@@ -124,6 +124,7 @@ impl Log {
             snapshot: producer_snapshot::encode(&self.producers.to_snapshot()).into(),
         });
         self.bytes_since_snapshot = 0;
+        self.bytes_since_producers = 0;
     }
 
     /// Writes the active segment's indexes.

@@ -9,7 +9,7 @@
 
 use super::{Log, files, is_out_of_files, is_transient};
 use crate::error::{ChangeError, LogFailed};
-use crate::formats::{file_names, producer_snapshot};
+use crate::formats::{file_names, producer_snapshot, recovery_producers};
 use fanlog_environment::{Disk, DiskFile, KeptFile, OpenMode, write_atomically_beside};
 use fanlog_model::Offset;
 use fanlog_model::invariants::LOG_1;
@@ -21,6 +21,11 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 /// A snapshot is due when so many bytes were appended since the last: recovery walks no more than that and the unsynced tail.
 const SNAPSHOT_BYTES: u64 = 64 * 1024 * 1024;
+
+/// As often the producers are noted without a sync, for a start after `kill -9`; less often where they are many.
+const PRODUCERS_BYTES: u64 = 512 * 1024;
+/// So many times their own length is appended at least until the producers are noted again.
+const PRODUCERS_SHARE: u64 = 16;
 
 /// What the temporary files of tickets end with; what is written under the log's lock has another suffix.
 const TICKET_SUFFIX: &str = ".sync.tmp";
@@ -41,6 +46,7 @@ pub struct SyncTicket {
     epochs: Option<Vec<u8>>,
     epochs_version: u64,
     snapshot: Option<Snapshot>,
+    producers: Option<Producers>,
     has_sync_failed: Arc<Mutex<bool>>,
     are_epochs_saved: AtomicBool,
     is_snapshot_saved: AtomicBool,
@@ -57,6 +63,13 @@ pub(super) struct SealedSegment {
     pub(super) end: Offset,
     /// The producers at its end.
     pub(super) snapshot: Arc<[u8]>,
+}
+
+/// What is noted of the producers once the sync is done, and how much was appended since the last note.
+#[derive(Debug)]
+struct Producers {
+    bytes: Vec<u8>,
+    since: u64,
 }
 
 #[derive(Debug)]
@@ -198,6 +211,10 @@ impl Log {
             }
         };
         let snapshot = self.due_snapshot();
+        let producers = match snapshot {
+            Some(_) => None,
+            None => self.due_producers(),
+        };
         Some(SyncTicket {
             disk: self.environment.disk.clone(),
             dir: self.dir.clone(),
@@ -210,6 +227,7 @@ impl Log {
             epochs: (self.epochs_saved != self.epochs.version()).then(|| self.epochs.encode()),
             epochs_version: self.epochs.version(),
             snapshot,
+            producers,
             has_sync_failed: self.has_sync_failed.clone(),
             are_epochs_saved: AtomicBool::new(false),
             is_snapshot_saved: AtomicBool::new(false),
@@ -235,6 +253,34 @@ impl Log {
                 tracing::warn!(log = %self.name, %error, "indexes are not written yet");
                 None
             }
+        }
+    }
+
+    fn due_producers(&mut self) -> Option<Producers> {
+        let since = self.bytes_since_producers;
+        if since < self.producers_interval() {
+            return None;
+        }
+        if let Err(error) = self.write_indexes() {
+            tracing::warn!(log = %self.name, %error, "indexes are not written yet");
+            return None;
+        }
+        let snapshot = producer_snapshot::encode(&self.producers.to_snapshot());
+        self.producers_bytes = snapshot.len() as u64;
+        let index_entries = self.active_mut().index_entries();
+        let count = |entries| u32::try_from(entries).unwrap_or(u32::MAX);
+        let index_entries = (count(index_entries.0), count(index_entries.1));
+        let since_snapshot = self.bytes_since_snapshot;
+        let bytes =
+            recovery_producers::encode(self.log_end, since_snapshot, index_entries, &snapshot);
+        Some(Producers { bytes, since })
+    }
+
+    fn producers_interval(&self) -> u64 {
+        let interval = (u64::from(self.config.segment_bytes) / 16).clamp(1, PRODUCERS_BYTES);
+        match self.producers_bytes * PRODUCERS_SHARE {
+            long if long > PRODUCERS_BYTES => long,
+            _ => interval,
         }
     }
 
@@ -301,6 +347,12 @@ impl Log {
             self.synced = ticket.end;
             let disk = self.environment.disk.clone();
             files::write_mark(&self.mark, &*disk, &self.dir, ticket.end);
+            let are_epochs_saved = ticket.are_epochs_saved.load(Ordering::Acquire);
+            if let Some(producers) = ticket.producers.as_ref().filter(|_| are_epochs_saved) {
+                self.write_producers(&producers.bytes);
+                let since = self.bytes_since_producers;
+                self.bytes_since_producers = since.saturating_sub(producers.since);
+            }
         }
         // A roll in the meantime has made a later one.
         let is_latest = self.last_snapshot.is_none_or(|latest| latest < ticket.end);

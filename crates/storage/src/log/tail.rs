@@ -82,6 +82,7 @@ impl Log {
             let now = self.environment.clock.wall_ms();
             self.producers.apply(header, now);
             self.bytes_since_snapshot += header.bytes;
+            self.bytes_since_producers += header.bytes;
         }
     }
 

@@ -91,17 +91,25 @@ impl Segment {
     }
 
     /// Takes over the entries below `end` of indexes whose files may be damaged behind it, and answers where a walk to the segment's
-    /// end may begin. Without usable entries the walk begins at 0, with empty indexes.
+    /// end may begin. Without usable entries, or without as many as there were, the walk begins at 0, with empty indexes. Entries at `synced`
+    /// or behind were written, and perhaps not synced.
     pub(crate) fn resume_indexes(
         &mut self,
         disk: &dyn Disk,
         end: Offset,
+        synced: Offset,
+        expected: Option<(u32, u32)>,
     ) -> Result<u64, SegmentError> {
-        match self.entries_below(disk, end) {
+        let is_complete = |indexes: &Indexes| {
+            expected.is_none_or(|(offsets, times)| {
+                indexes.offsets.len() == offsets as usize && indexes.times.len() == times as usize
+            })
+        };
+        match self.entries_below(disk, end, synced) {
             Ok(indexes) => {
                 let last = indexes.offsets.last();
                 let start = last.map_or(0, |entry| u64::from(entry.position));
-                let is_usable = start > 0 && self.agree(disk, &indexes)?;
+                let is_usable = start > 0 && is_complete(&indexes) && self.agree(disk, &indexes)?;
                 if is_usable {
                     self.set_indexes(indexes);
                     return Ok(start);
@@ -114,18 +122,30 @@ impl Segment {
         Ok(0)
     }
 
-    pub(super) fn entries_below(&self, disk: &dyn Disk, end: Offset) -> io::Result<Indexes> {
+    pub(super) fn entries_below(
+        &self,
+        disk: &dyn Disk,
+        end: Offset,
+        synced: Offset,
+    ) -> io::Result<Indexes> {
         let mut indexes = Indexes::empty(&self.dir, self.base_offset);
         let base_offset = self.base_offset;
         let is_below = |relative: u32| base_offset.plus(relative.into()) < end;
+        let is_synced = |relative: u32| base_offset.plus(relative.into()) < synced;
         indexes.offsets = SparseIndex::open_checked(disk, indexes.offsets.path().to_owned())?;
         indexes
             .offsets
             .truncate(disk, |e| is_below(e.relative_offset))?;
+        indexes
+            .offsets
+            .write_again_from(disk, |e| is_synced(e.relative_offset))?;
         indexes.times = SparseIndex::open_checked(disk, indexes.times.path().to_owned())?;
         indexes
             .times
             .truncate(disk, |e| is_below(e.relative_offset))?;
+        indexes
+            .times
+            .write_again_from(disk, |e| is_synced(e.relative_offset))?;
         indexes.max = indexes.times.last().map(|last| MaxTimestamp {
             timestamp: last.timestamp,
             offset: indexes.absolute(last.relative_offset),

@@ -223,6 +223,49 @@ fn a_log_that_failed_to_sync_stays_stopped() {
     );
 }
 
+/// Where all open files have unsynced bytes, the disk syncs one before it closes it. If that fails, the log must not take a later sync of
+/// the file, opened anew, for the truth.
+#[test]
+fn a_sync_that_fails_before_a_file_is_closed_for_want_of_handles_stops_the_log() {
+    for is_sealed in [false, true] {
+        let fixture = Fixture::new();
+        let mut log = fixture.create(&small());
+        put(&mut log, "a");
+        sync(&mut log).unwrap();
+        put(&mut log, "b");
+        let kept = log.active().kept_log();
+        if is_sealed {
+            log.roll(NOW).unwrap();
+            put(&mut log, "c");
+        }
+        fixture.disk.fail_sync(0, FailedSync::PagesDropped);
+        assert!(!kept.sync_and_close());
+        // Everything that the disk is asked for succeeds from now on.
+        sync(&mut log).unwrap_err();
+        assert!(log.failure().is_some());
+        assert_eq!(log.synced_offset(), Offset(1));
+        assert!(send(&mut log, batch(&[(0, "d")])).is_err());
+        drop(log);
+        fixture.disk.restart();
+        let log = fixture.open(&small(), 1);
+        assert_eq!(log.log_end_offset(), Offset(1), "sealed: {is_sealed}");
+    }
+}
+
+/// As above, where the disk does as it says: what was synced and closed is opened again, and the log goes on.
+#[test]
+fn a_file_that_was_synced_and_closed_for_want_of_handles_is_opened_again() {
+    let fixture = Fixture::new();
+    let mut log = fixture.create(&small());
+    for value in ["a", "b", "c"] {
+        put(&mut log, value);
+        assert!(log.active().kept_log().sync_and_close());
+    }
+    assert_eq!(sync(&mut log).unwrap(), Offset(3));
+    fixture.disk.crash(1);
+    assert_eq!(fixture.open(&small(), 1).log_end_offset(), Offset(3));
+}
+
 #[test]
 fn whatever_a_power_cut_leaves_of_an_unsynced_tail_is_cut_to_whole_batches() {
     let fixture = Fixture::new();

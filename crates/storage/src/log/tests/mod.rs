@@ -12,6 +12,7 @@ mod model;
 mod races;
 mod read;
 mod replay;
+mod torn;
 
 use super::*;
 use crate::error::AppendError;

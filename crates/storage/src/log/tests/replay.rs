@@ -13,13 +13,13 @@ const CONFIG: JournalConfig = JournalConfig {
 };
 
 /// A disk with a journal and one log.
-struct Bed {
-    fixture: Fixture,
-    journal: Journal,
-    recovered: Recovered,
+pub(super) struct Bed {
+    pub(super) fixture: Fixture,
+    pub(super) journal: Journal,
+    pub(super) recovered: Recovered,
 }
 
-fn id() -> LogId {
+pub(super) fn id() -> LogId {
     LogId {
         topic_id: TopicId(Uuid::from_u128(7)),
         partition: PartitionIndex(0),
@@ -27,7 +27,7 @@ fn id() -> LogId {
 }
 
 impl Bed {
-    fn on(fixture: Fixture, run: i32) -> Self {
+    pub(super) fn on(fixture: Fixture, run: i32) -> Self {
         let opened = Journal::open(&fixture.environment, CONFIG, LeaderEpoch(run), false);
         let (journal, recovered) = opened.unwrap();
         Self {
@@ -38,11 +38,11 @@ impl Bed {
     }
 
     /// Appends one record, durably in the journal and not in its segment.
-    fn put(&self, log: &mut Log, value: &str) {
+    pub(super) fn put(&self, log: &mut Log, value: &str) {
         self.put_batch(log, batch(&[(0, value)]));
     }
 
-    fn put_batch(&self, log: &mut Log, mut batch: Vec<u8>) {
+    pub(super) fn put_batch(&self, log: &mut Log, mut batch: Vec<u8>) {
         let config = log.config().clone();
         let checked = CheckedBatches::check(&config, &mut batch, AppendOrigin::Client, NOW);
         let mut pending = Pending::default();
@@ -56,7 +56,7 @@ impl Bed {
         log.note_durable(log.log_end_offset()).unwrap();
     }
 
-    fn try_open(&self, config: &LogConfig, epoch: i32) -> Result<Log, OpenLogError> {
+    pub(super) fn try_open(&self, config: &LogConfig, epoch: i32) -> Result<Log, OpenLogError> {
         Log::open_with(
             &self.fixture.environment,
             Path::new(DIR),
