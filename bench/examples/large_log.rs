@@ -1,4 +1,4 @@
-//! Appends to a partition's log until it has so many bytes, of which the disk stores few: `large_log DATA_DIR FOLDER BYTES`.
+//! Appends to a partition's log until it has so many bytes, of which the disk stores few: `large_log DATA_DIR FOLDER BYTES SEGMENT_BYTES`.
 //!
 //! Why it exists: how long a start takes over 100 GB must be measurable without 100 GB of disk. The batches are real, of records
 //! whose values are zeros, and are appended by the storage engine itself; blocks of zeros are left out of the files.
@@ -33,8 +33,8 @@ struct SparseFile(Arc<dyn DiskFile>);
 
 fn main() -> anyhow::Result<()> {
     let args: Vec<String> = std::env::args().skip(1).collect();
-    let [data, folder, bytes] = args.as_slice() else {
-        anyhow::bail!("usage: large_log DATA_DIR FOLDER BYTES");
+    let [data, folder, bytes, segment_bytes] = args.as_slice() else {
+        anyhow::bail!("usage: large_log DATA_DIR FOLDER BYTES SEGMENT_BYTES");
     };
     let environment = Environment {
         clock: Arc::new(SystemClock::new()),
@@ -42,14 +42,23 @@ fn main() -> anyhow::Result<()> {
         disk: Arc::new(SparseDisk(RealDisk::open(Path::new(data))?)),
     };
     let total: u64 = bytes.parse().context("the third argument is a number")?;
-    let appended = fill(&environment, Path::new(folder), total)?;
+    let segment_bytes = segment_bytes
+        .parse()
+        .context("the fourth argument is a number")?;
+    let appended = fill(&environment, Path::new(folder), total, segment_bytes)?;
     println!("appended_bytes {appended}");
     Ok(())
 }
 
 /// Appends until the log has so many bytes; answers how many were appended.
-fn fill(environment: &Environment, folder: &Path, total: u64) -> anyhow::Result<u64> {
+fn fill(
+    environment: &Environment,
+    folder: &Path,
+    total: u64,
+    segment_bytes: u32,
+) -> anyhow::Result<u64> {
     let config = LogConfig {
+        segment_bytes,
         max_message_bytes: 2 * VALUE_BYTES as u32,
         ..LogConfig::default()
     };

@@ -5,6 +5,7 @@ use crate::answer_slots::AnswerSlots;
 use crate::connection::Connection;
 use crate::connection_slots::{ConnectionSlot, ConnectionSlots};
 use crate::context::{ConnectionContext, ListenerContext};
+use crate::decode_memory::DecodeSlots;
 use crate::fetch_sessions::FetchSessions;
 use crate::memory_budget::MemoryBudget;
 use fanlog_broker::Broker;
@@ -90,6 +91,7 @@ impl KafkaListener {
         let context = ListenerContext {
             unpacking: Semaphore::new(UNPACKING_MAX),
             answer_slots: AnswerSlots::default(),
+            decode_slots: DecodeSlots::default(),
             request_memory: MemoryBudget::new(config.request_memory_bytes),
             fetch_sessions: Mutex::new(FetchSessions::new(config.fetch_sessions_max)),
             broker,

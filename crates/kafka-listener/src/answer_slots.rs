@@ -67,6 +67,15 @@ impl AnswerSlots {
         }
     }
 
+    /// Waits for a slot before an answer is encoded that was long waited for: a slot before that would be held for as long. What the
+    /// answer is made of is there once, in the group.
+    pub(crate) async fn slot_behind(&self, api: ApiKey) -> Option<AnswerSlot> {
+        match api {
+            ApiKey::JoinGroup | ApiKey::SyncGroup => Some(self.slot().await),
+            _ => None,
+        }
+    }
+
     async fn slot(&self) -> AnswerSlot {
         self.0.waiting.fetch_add(1, Ordering::Relaxed);
         let _waiting = Waiting(&self.0.waiting);
@@ -110,6 +119,9 @@ mod tests {
         assert!(held[0].is_wanted());
         let other = pin!(slots.slot_for(ApiKey::Heartbeat)).poll(&mut poll);
         assert!(matches!(other, Poll::Ready(None)));
+        // The answers of a group wait once they are known.
+        let joined = pin!(slots.slot_behind(ApiKey::JoinGroup)).poll(&mut poll);
+        assert!(joined.is_pending());
         held.pop();
         assert!(matches!(next.poll(&mut poll), Poll::Ready(Some(_))));
     }

@@ -2,6 +2,7 @@
 
 use crate::ListenerConfig;
 use crate::answer_slots::AnswerSlots;
+use crate::decode_memory::DecodeSlots;
 use crate::fetch_sessions::FetchSessions;
 use crate::memory_budget::MemoryBudget;
 use fanlog_broker::Broker;
@@ -18,6 +19,8 @@ pub(crate) struct ListenerContext {
     pub(crate) config: ListenerConfig,
     pub(crate) request_memory: MemoryBudget,
     pub(crate) answer_slots: AnswerSlots,
+    /// Requests that take much memory once they are decoded.
+    pub(crate) decode_slots: DecodeSlots,
     /// Turns at unpacking batches that may hold very much: each may take memory and a processor for a while.
     pub(crate) unpacking: Semaphore,
     pub(crate) fetch_sessions: Mutex<FetchSessions>,

@@ -9,6 +9,7 @@ use crate::answer_slots::{AnswerSlot, SMALL_ANSWER_BYTES_MAX};
 use crate::answer_writer::{AnswerPart, with_files};
 use crate::apis::{self, fetch::Fetched};
 use crate::context::ConnectionContext;
+use crate::decode_memory;
 use crate::error_counts::ErrorCodes;
 use bytes::{Bytes, BytesMut};
 use fanlog_broker::{FetchMemory, FileSlice};
@@ -263,18 +264,39 @@ pub(crate) fn count_errors(context: &ConnectionContext, api: ApiKey, answer: &dy
 /// Decodes the header and the body of one request and lets its API answer.
 async fn handle(context: Arc<ConnectionContext>, line: RequestLine, frame: Bytes) -> Answer {
     let RequestLine { api, version, .. } = line;
-    let mut reader = Reader::new(&frame);
-    let header = match RequestHeader::decode(&mut reader, api.request_header_version(version)) {
+    let header_version = api.request_header_version(version);
+    let share = decode_memory::share(api, frame.len());
+    let mut reader = Reader::with_budget(&frame, share);
+    let header = match RequestHeader::decode(&mut reader, header_version) {
         Ok(header) => header,
         Err(error) => return Answer::Close(format!("bad header of {}: {error}", api.name())),
     };
     let slot = context.listener.answer_slots.slot_for(api).await;
+    // Held until the request is done with.
+    let decode_slot;
+    macro_rules! decode {
+        ($request:ident) => {{
+            let mut decoded = messages::$request::decode(&mut reader, version);
+            let slots = &context.listener.decode_slots;
+            decode_slot = slots.slot_after(api, &decoded).await;
+            if decode_slot.is_some() {
+                let mut reader = Reader::new(&frame);
+                let again = RequestHeader::decode(&mut reader, header_version);
+                decoded = again.and_then(|_| messages::$request::decode(&mut reader, version));
+            }
+            decoded
+        }};
+    }
     macro_rules! answer {
         ($module:ident, $request:ident) => {
-            match messages::$request::decode(&mut reader, version) {
+            match decode!($request) {
                 Ok(request) => {
                     let response = apis::$module::handle(&context, &header, request, version).await;
                     count_errors(&context, api, &response);
+                    let slot = match slot {
+                        Some(slot) => Some(slot),
+                        None => context.listener.answer_slots.slot_behind(api).await,
+                    };
                     reply(line, |out| response.encode(out, version)).in_slot(slot)
                 }
                 Err(error) => {
@@ -284,7 +306,7 @@ async fn handle(context: Arc<ConnectionContext>, line: RequestLine, frame: Bytes
         };
     }
     match api {
-        ApiKey::Fetch => match messages::FetchRequest::decode(&mut reader, version) {
+        ApiKey::Fetch => match decode!(FetchRequest) {
             Ok(request) => {
                 let Fetched {
                     response,

@@ -16,6 +16,7 @@ mod config_entries;
 mod connection;
 mod connection_slots;
 mod context;
+mod decode_memory;
 mod dispatch;
 mod error_counts;
 mod errors;

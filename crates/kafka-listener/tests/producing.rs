@@ -165,6 +165,60 @@ async fn records_at_fault_are_named() {
 }
 
 #[tokio::test]
+async fn records_too_old_or_from_the_future_are_refused_and_named() {
+    const HOUR: i64 = 60 * 60 * 1000;
+    let server = Server::start().await;
+    let mut client = server.client().await;
+    let span: &'static str = HOUR.to_string().leak();
+    for name in [
+        "message.timestamp.before.max.ms",
+        "message.timestamp.after.max.ms",
+    ] {
+        let topic: &'static str = name.to_owned().leak();
+        topic_with(&mut client, topic, name, span).await;
+    }
+    topic_with(
+        &mut client,
+        "stamped",
+        "message.timestamp.type",
+        "LogAppendTime",
+    )
+    .await;
+    let now = std::time::SystemTime::UNIX_EPOCH.elapsed().unwrap();
+    let now = i64::try_from(now.as_millis()).unwrap();
+    let times = [now, now - 2 * HOUR, now + 2 * HOUR, now - HOUR / 2];
+    let build = |times: &[i64]| {
+        let mut builder = BatchBuilder::new(Compression::None);
+        for time in times {
+            let record = NewRecord {
+                timestamp: TimestampMs(*time),
+                value: Some(b"v"),
+                ..NewRecord::default()
+            };
+            builder.push(&record).unwrap();
+        }
+        builder.build().unwrap()
+    };
+    // What is from the future is refused by default, an hour and more; the past is not.
+    for (topic, at_fault) in [
+        ("message.timestamp.before.max.ms", vec![1, 2]),
+        ("message.timestamp.after.max.ms", vec![2]),
+    ] {
+        let partition = produced(&mut client, &produce(topic, 0, -1, build(&times))).await;
+        assert_eq!(error(partition.error_code), ErrorCode::InvalidTimestamp);
+        let named = partition.record_errors.iter();
+        let named: Vec<_> = named.map(|record| record.batch_index).collect();
+        assert_eq!(named, at_fault, "{topic}");
+        assert_eq!(partition.base_offset, -1);
+        let fine = produced(&mut client, &produce(topic, 0, -1, build(&times[..1]))).await;
+        assert_eq!((fine.error_code, fine.base_offset), (0, 0), "{topic}");
+    }
+    // Where the broker's time counts, the producer's is not looked at.
+    let stamped = produced(&mut client, &produce("stamped", 0, -1, build(&times))).await;
+    assert_eq!((stamped.error_code, stamped.base_offset), (0, 0));
+}
+
+#[tokio::test]
 async fn internal_topics_are_not_for_clients() {
     let server = Server::start().await;
     let mut client = server.client().await;

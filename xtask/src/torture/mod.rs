@@ -6,6 +6,8 @@
 //! In -> out: a built broker -> progress lines, a row per scenario in compat/TORTURE.md, an error unless all hold.
 //! Read next: compat/torture/torture/faults/.
 
+mod recovery;
+
 use crate::shell;
 use anyhow::Context;
 use std::fs;
@@ -17,10 +19,14 @@ const HOSTILE_FRAMES: &str = "1000";
 /// The part of it that the test command runs: without root, and short.
 const SMOKE: [&str; 6] = ["--only", "kill", "--rounds", "2", "--acks-between", "500"];
 
-/// Runs the command. The arguments are those of `python -m torture` (`--help` lists them), but for `--only hostile`.
+/// Runs the command. The arguments are those of `python -m torture` (`--help` lists them), but for `--only hostile` and
+/// `--only recovery`.
 pub(crate) fn run(args: &[String]) -> anyhow::Result<()> {
     if args == ["--only", "hostile"] {
         return hostile();
+    }
+    if args == ["--only", "recovery"] {
+        return recovery::run();
     }
     let python = python_with_clients()?;
     if args

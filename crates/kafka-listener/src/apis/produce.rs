@@ -8,6 +8,7 @@
 //! Not implemented: transactional batches (refused; see docs/not-implemented.md).
 
 use crate::context::ConnectionContext;
+use crate::decode_memory;
 use crate::dispatch::{self, Answer, AnswerFuture, RequestLine};
 use crate::errors::{self, Refusal};
 use bytes::BytesMut;
@@ -106,7 +107,8 @@ pub(crate) async fn start(
 }
 
 fn plan(frame: &[u8], line: RequestLine) -> Result<Plan, DecodeError> {
-    let mut reader = Reader::new(frame);
+    let share = decode_memory::share(line.api, frame.len());
+    let mut reader = Reader::with_budget(frame, share);
     RequestHeader::decode(&mut reader, line.api.request_header_version(line.version))?;
     let request = ProduceRequest::decode(&mut reader, line.version)?;
     let position = |records: &[u8]| {

@@ -249,7 +249,7 @@ fn a_flipped_bit_anywhere_in_the_journal_is_made_good_or_told_and_never_a_silent
     let scene = Scene::new();
     let mut told = 0;
     // Of the zeros that fill up a block some will do.
-    let is_hit = |at: &usize| scene.journal[*at] != 0 || at % 16 == 0;
+    let is_hit = |at: &usize| scene.journal[*at] != 0 || at.is_multiple_of(16);
     for at in (0..scene.commit.end).filter(is_hit) {
         let mut journal = scene.journal.clone();
         journal[at] ^= 1 << (at % 8);
