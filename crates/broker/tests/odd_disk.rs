@@ -12,13 +12,15 @@ use common::{
 };
 use fanlog_broker::{Broker, Isolation, OffsetSpec};
 use fanlog_coordinators::catalog::TopicRef;
-use fanlog_environment::{DirEntry, Disk, DiskFile, Environment, OpenMode, SimulatedDisk};
+use fanlog_environment::{
+    DirEntry, Disk, DiskFile, Environment, ManualClock, OpenMode, SimulatedDisk,
+};
 use fanlog_model::{Offset, PartitionIndex, TimestampMs};
 use parking_lot::{Condvar, Mutex};
 use std::io;
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::time::Duration;
 
 /// How long a sync is held up for a deletion that does not wait for it.
@@ -40,6 +42,9 @@ struct OddDisk {
     /// Held by a test while time indexes shall not be read.
     searches: Mutex<()>,
     has_search_begun: AtomicBool,
+    clock: Arc<ManualClock>,
+    /// How long it takes until a file can be read past the page cache.
+    slow_ms: AtomicU64,
 }
 
 #[derive(Debug, Default)]
@@ -61,6 +66,8 @@ impl OddDisk {
             has_removal_begun: AtomicBool::new(false),
             searches: Mutex::default(),
             has_search_begun: AtomicBool::new(false),
+            clock: machine.clock.clone(),
+            slow_ms: AtomicU64::new(0),
         });
         let environment = Environment {
             disk: disk.clone(),
@@ -153,6 +160,8 @@ impl Disk for OddDisk {
         self.disk.total_bytes()
     }
     fn drop_page_cache(&self, path: &Path) -> io::Result<()> {
+        let slow = Duration::from_millis(self.slow_ms.load(Ordering::Relaxed));
+        self.clock.advance(slow);
         self.disk.drop_page_cache(path)
     }
 }
@@ -297,4 +306,55 @@ async fn a_segment_that_was_not_removed_is_removed_by_the_next_round() {
     assert_eq!(segments(&machine), before);
     broker.maintain();
     assert_eq!(segments(&machine), 1);
+}
+
+/// Keeps the messages that are logged.
+#[derive(Clone, Debug, Default)]
+struct Messages(Arc<Mutex<Vec<String>>>);
+
+impl tracing::field::Visit for Messages {
+    fn record_debug(&mut self, field: &tracing::field::Field, value: &dyn std::fmt::Debug) {
+        if field.name() == "message" {
+            self.0.lock().push(format!("{value:?}"));
+        }
+    }
+}
+
+impl tracing::Subscriber for Messages {
+    fn enabled(&self, _: &tracing::Metadata<'_>) -> bool {
+        true
+    }
+    fn new_span(&self, _: &tracing::span::Attributes<'_>) -> tracing::span::Id {
+        tracing::span::Id::from_u64(1)
+    }
+    fn record(&self, _: &tracing::span::Id, _: &tracing::span::Record<'_>) {}
+    fn record_follows_from(&self, _: &tracing::span::Id, _: &tracing::span::Id) {}
+    fn event(&self, event: &tracing::Event<'_>) {
+        event.record(&mut self.clone());
+    }
+    fn enter(&self, _: &tracing::span::Id) {}
+    fn exit(&self, _: &tracing::span::Id) {}
+}
+
+#[tokio::test]
+async fn a_start_that_takes_longer_than_a_second_says_how_far_it_is() {
+    const PARTITIONS: i32 = 30;
+    let machine = Machine::new(44);
+    let broker = machine.start();
+    create(&broker, "t", PARTITIONS).await;
+    drop(broker);
+    for (slow_ms, told) in [(100, 2..5), (1, 0..1)] {
+        machine.disk.restart();
+        let (disk, environment) = OddDisk::under(&machine);
+        disk.slow_ms.store(slow_ms, Ordering::Relaxed);
+        let messages = Messages::default();
+        let logged = tracing::subscriber::set_default(messages.clone());
+        drop(Broker::start(config(), environment).unwrap());
+        drop(logged);
+        let messages = messages.0.lock();
+        let progress = messages
+            .iter()
+            .filter(|said| said.contains("of 30 logs are open"));
+        assert!(told.contains(&progress.count()), "{messages:?}");
+    }
 }
