@@ -6,6 +6,7 @@
 //! Never: two brokers, rounds, medians; `cargo xtask bench` has them.
 //! Read next: `produce.rs`.
 
+pub mod cold;
 pub mod connection;
 pub mod end_to_end;
 pub mod fetch;

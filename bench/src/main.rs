@@ -2,6 +2,7 @@
 
 use anyhow::Context;
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use fanlog_bench::cold::{Cold, Steady};
 use fanlog_bench::end_to_end::EndToEnd;
 use fanlog_bench::fetch::Fetch;
 use fanlog_bench::latency::Latency;
@@ -108,6 +109,8 @@ enum Command {
         #[arg(long, default_value_t = 1.0)]
         warm_up: f64,
     },
+    /// A reader of old records that are not in memory, beside a steady load: what it does to the load. Needs root.
+    Cold(ColdArgs),
     /// A broker that stores nothing, for what a client reaches at most; it prints its address, and serves until it is ended.
     Sink {
         /// Where it listens.
@@ -174,6 +177,66 @@ enum Codec {
     Zstd,
 }
 
+#[derive(Args)]
+struct ColdArgs {
+    /// The broker, host:port.
+    #[arg(long)]
+    bootstrap: String,
+    /// Its data directory.
+    #[arg(long)]
+    data: PathBuf,
+    /// Old records, in units of 10^9 bytes.
+    #[arg(long, default_value_t = 20.0)]
+    gigabytes: f64,
+    /// Partitions of either topic.
+    #[arg(long, default_value_t = 4, value_parser = clap::value_parser!(i32).range(1..))]
+    partitions: i32,
+    /// Bytes of a record's value.
+    #[arg(long, default_value_t = 1024)]
+    record_bytes: usize,
+    /// Records a second in all.
+    #[arg(long, default_value_t = 20_000)]
+    rate: u32,
+    /// Records that go together in a batch.
+    #[arg(long, default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..))]
+    batch_records: u32,
+    /// Connections that send.
+    #[arg(long, default_value_t = 4)]
+    connections: usize,
+    /// Readers at the end of the log.
+    #[arg(long, default_value_t = 3)]
+    tails: usize,
+    /// How long a phase lasts that has no end of its own.
+    #[arg(long, default_value_t = 30.0)]
+    seconds: f64,
+    /// The old records are read a second time, from memory.
+    #[arg(long)]
+    again: bool,
+}
+
+impl ColdArgs {
+    fn run(self) -> anyhow::Result<Figures> {
+        Cold {
+            steady: Steady {
+                broker: self.bootstrap,
+                topic: "steady".to_owned(),
+                partitions: self.partitions,
+                record_bytes: self.record_bytes,
+                rate: self.rate,
+                batch_records: self.batch_records,
+                connections: self.connections,
+                tails: self.tails,
+            },
+            old_topic: "old".to_owned(),
+            old_bytes: (self.gigabytes * 1e9) as u64,
+            data: self.data,
+            span: span(self.seconds)?,
+            again: self.again,
+        }
+        .run()
+    }
+}
+
 impl ShapeArgs {
     fn shape(&self) -> Shape {
         Shape {
@@ -234,6 +297,7 @@ fn run(command: Command) -> anyhow::Result<Figures> {
             topic::wait_until_led(&at.bootstrap, &at.topic, at.partitions)?;
             Ok(Figures::default())
         }
+        Command::Cold(args) => args.run(),
         Command::Sink { listen, partitions } => {
             let sink = Sink::bind(&listen, partitions)?;
             println!("{}", sink.address()?);
