@@ -15,6 +15,7 @@ mod topics_view;
 
 mod append_types;
 mod cleaner;
+mod cold_reads;
 mod commit_latency;
 mod committer;
 mod fetch;
@@ -42,6 +43,7 @@ mod identity;
 mod last_seen_time;
 mod log_config;
 mod opener;
+mod read_pace;
 mod reconcile;
 mod small_files;
 mod start;

@@ -7,6 +7,7 @@
 //! Read next: `folders.rs`, `reconcile.rs`.
 
 use crate::blocking::Blocking;
+use crate::cold_reads::ColdReads;
 use crate::committer::Committer;
 use crate::folders::{PARTITION_METADATA, mark_deleted, remove_deleted, topic_id_in};
 use crate::metrics::{Metrics, TopicMetrics};
@@ -39,6 +40,7 @@ pub(crate) struct Opener {
     pub(crate) environment: Environment,
     pub(crate) queue: Arc<SyncQueue>,
     pub(crate) committer: Arc<Committer>,
+    pub(crate) cold_reads: Arc<ColdReads>,
     /// What the journal held at the start, for logs that are not open yet.
     pub(crate) recovered: Recovered,
     pub(crate) leader_epoch: LeaderEpoch,
@@ -113,6 +115,7 @@ impl Opener {
             clock: self.environment.clock.clone(),
             queue: self.queue.clone(),
             committer: self.committer.clone(),
+            cold_reads: self.cold_reads.clone(),
             leader_epoch: self.leader_epoch,
             metrics,
             is_internal,

@@ -10,6 +10,7 @@ use crate::broker::Broker;
 use crate::catalog_runtime::{CATALOG_TOPIC_ID, CatalogRuntime};
 use crate::clean_shutdown::{take_marker, write_marker};
 use crate::cleaner::Cleaner;
+use crate::cold_reads::ColdReads;
 use crate::committer::{Committer, CommitterThread};
 use crate::config::BrokerConfig;
 use crate::fetch_budget::FetchBudget;
@@ -256,11 +257,14 @@ fn new_opener(environment: Environment, config: &BrokerConfig) -> Result<Opener,
     let (journal, clock) = (Arc::new(journal), &environment.clock);
     let queue = Arc::new(SyncQueue::new(journal.clone(), clock.clone()));
     let committer = Committer::new(journal, queue.clone(), clock.clone());
+    let metrics = Arc::new(Metrics::new());
+    let cold_reads = ColdReads::new(environment.clock.clone(), metrics.commits().clone());
     Ok(Opener {
         queue,
         committer: Arc::new(committer),
+        cold_reads: Arc::new(cold_reads),
         recovered,
-        metrics: Arc::new(Metrics::new()),
+        metrics,
         leader_epoch,
         threads: match blocking {
             Blocking::Inline => 1,

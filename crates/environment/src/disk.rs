@@ -114,6 +114,10 @@ pub trait DiskFile: fmt::Debug + Send + Sync {
         true
     }
 
+    /// Nothing is read from now on that was not asked for: whoever reads knows better what is needed next, and in pieces of which size
+    /// a sync can bear to wait behind.
+    fn read_no_further(&self) {}
+
     /// Asks for bytes to be brought into memory soon; does not wait for them.
     fn read_ahead(&self, _at: u64, _length: usize) {}
 

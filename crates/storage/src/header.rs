@@ -17,6 +17,8 @@ const CONTROL_BIT: i16 = 0x20;
 const CHECKED_FROM: u64 = 21;
 /// How much is read at once while walking: the bytes between two index entries.
 const WALK_BYTES: usize = 4096;
+/// How much is asked for ahead where small batches follow each other. The kernel reads nothing ahead by itself.
+const AHEAD_BYTES: u64 = 256 * 1024;
 /// How much is read at once while computing a checksum.
 const CHECKSUM_BYTES: usize = 256 * 1024;
 
@@ -95,6 +97,8 @@ pub(crate) struct HeaderWalk<'a> {
     is_dense: bool,
     buffer: Vec<u8>,
     buffer_at: u64,
+    /// How far was asked for ahead.
+    ahead_to: u64,
 }
 
 /// One step of a walk.
@@ -133,6 +137,7 @@ impl<'a> HeaderWalk<'a> {
             is_dense,
             buffer: Vec::new(),
             buffer_at: 0,
+            ahead_to: 0,
         }
     }
 
@@ -176,10 +181,24 @@ impl<'a> HeaderWalk<'a> {
         }
     }
 
+    /// Where the walk has just read what lies before, it will read what follows.
+    fn read_ahead(&mut self) {
+        let buffered_to = self.buffer_at + self.buffer.len() as u64;
+        let goes_on = (self.buffer_at..=buffered_to).contains(&self.position);
+        if goes_on && !self.buffer.is_empty() && self.position + AHEAD_BYTES / 2 > self.ahead_to {
+            let from = self.position.max(self.ahead_to);
+            self.ahead_to = self.end.min(from + AHEAD_BYTES);
+            let length = self.ahead_to.saturating_sub(from);
+            self.file
+                .read_ahead(from, usize::try_from(length).unwrap_or_default());
+        }
+    }
+
     fn header_bytes(&mut self) -> io::Result<&[u8]> {
         let is_buffered = self.position >= self.buffer_at
             && self.position + HEADER_BYTES as u64 <= self.buffer_at + self.buffer.len() as u64;
         if !is_buffered {
+            self.read_ahead();
             let left = self.end - self.position;
             let length = usize::try_from(left).map_or(WALK_BYTES, |left| left.min(WALK_BYTES));
             self.buffer.resize(length, 0);

@@ -26,7 +26,7 @@ pub use compaction::{CleanError, Cleaned, CleanedSegment, CleanerMemory, Cleanin
 pub use config::{Durability, LogConfig};
 pub use error::{AppendError, ChangeError, LogFailed, OpenLogError, ReadError};
 pub use log::{CheckedBatches, Dirtiness, Log, ReadSearch, Removal, SyncTicket, TimeSearch};
-pub use read_plan::{FileSlice, ReadPlan};
+pub use read_plan::{AtOnce, FileSlice, ReadPlan, ReadTurns};
 pub use types::{
     ActiveProducer, AppendOrigin, Appended, ReadLimit, RecoveryMode, Retained, TimestampOffset,
 };

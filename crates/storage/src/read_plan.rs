@@ -15,11 +15,8 @@ use fanlog_protocol::records::{BatchView, HEADER_BYTES};
 use std::io;
 use std::sync::Arc;
 
-/// How much is read at once while loading.
+/// How much is asked of the disk at once: a sync that others wait for stands in line behind it.
 const LOAD_BYTES: usize = 256 * 1024;
-/// How much is asked of the disk at once while loading, and behind a slice, so that the disk works while the consumer does. A sync
-/// that others wait for stands in line behind it.
-const AHEAD_BYTES: usize = 1024 * 1024;
 /// Where the bytes of a batch begin that its checksum covers.
 const CHECKED_FROM: usize = 21;
 
@@ -38,6 +35,25 @@ pub struct FileSlice {
     pub(crate) first_offset: Offset,
     pub(crate) is_dense: bool,
     pub(crate) checked: Arc<CheckedRanges>,
+}
+
+/// Who may read from the disk when: a piece at a time.
+pub trait ReadTurns {
+    /// Runs `read`, which reads so many bytes that may have to come from the disk, when it is its turn. Blocks.
+    ///
+    /// # Errors
+    /// Those of `read`.
+    fn take(&self, bytes: usize, read: &mut dyn FnMut() -> io::Result<()>) -> io::Result<()>;
+}
+
+/// No turns: everybody reads at once.
+#[derive(Clone, Copy, Debug)]
+pub struct AtOnce;
+
+impl ReadTurns for AtOnce {
+    fn take(&self, _: usize, read: &mut dyn FnMut() -> io::Result<()>) -> io::Result<()> {
+        read()
+    }
 }
 
 /// What a read found: where whole batches lie. Reading the bytes needs no lock on the log.
@@ -63,7 +79,16 @@ impl ReadPlan {
     /// The disk refuses; `InvalidData` where a batch is damaged, so that no consumer is handed it; `UnexpectedEof` where the log was
     /// truncated meanwhile.
     pub fn read(&self) -> io::Result<Vec<Bytes>> {
-        self.slices.iter().map(FileSlice::read).collect()
+        self.read_in_turns(&AtOnce)
+    }
+
+    /// As [`ReadPlan::read`], a piece at each turn.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn read_in_turns(&self, turns: &dyn ReadTurns) -> io::Result<Vec<Bytes>> {
+        let slices = self.slices.iter().map(|slice| slice.read(turns));
+        slices.collect()
     }
 
     /// As [`ReadPlan::read`], if that takes no wait for the disk; nothing otherwise.
@@ -88,9 +113,13 @@ impl Eq for FileSlice {}
 
 impl FileSlice {
     /// Reads the batches and checks each.
-    fn read(&self) -> io::Result<Bytes> {
+    fn read(&self, turns: &dyn ReadTurns) -> io::Result<Bytes> {
         let mut bytes = vec![0; self.length];
-        self.file.read_exact_at(&mut bytes, self.position)?;
+        let mut at = self.position;
+        for piece in bytes.chunks_mut(LOAD_BYTES) {
+            turns.take(piece.len(), &mut || self.file.read_exact_at(piece, at))?;
+            at += piece.len() as u64;
+        }
         self.checked(bytes)
     }
 
@@ -149,11 +178,11 @@ impl FileSlice {
         Ok(())
     }
 
-    /// Brings the batches into memory, and checks each. Blocks. What follows them is asked for too.
+    /// Brings the batches into memory, and checks each, a piece at each turn. Blocks.
     ///
     /// # Errors
     /// As [`ReadPlan::read`].
-    pub fn load(&self) -> io::Result<()> {
+    pub fn load(&self, turns: &dyn ReadTurns) -> io::Result<()> {
         let end = self.position + self.length as u64;
         let mut check = BatchChecks {
             expected: self.first_offset,
@@ -161,14 +190,11 @@ impl FileSlice {
             batch: None,
         };
         let mut buffer = vec![0; LOAD_BYTES.min(self.length.max(HEADER_BYTES))];
-        let (mut at, mut asked_to) = (self.position, self.position);
+        let mut at = self.position;
         while at < end {
             let wanted = usize::try_from(end - at).map_or(buffer.len(), |l| l.min(buffer.len()));
-            let ask_to = at + AHEAD_BYTES as u64;
-            self.file
-                .read_ahead(asked_to, (ask_to - asked_to.min(ask_to)) as usize);
-            asked_to = asked_to.max(ask_to);
-            self.file.read_exact_at(&mut buffer[..wanted], at)?;
+            let piece = &mut buffer[..wanted];
+            turns.take(wanted, &mut || self.file.read_exact_at(piece, at))?;
             let taken = check.take(&buffer[..wanted]);
             at += taken.map_err(|error| self.named(error, check.expected))? as u64;
         }

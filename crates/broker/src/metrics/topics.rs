@@ -84,9 +84,9 @@ impl TopicMetrics {
         self.fetched_records.inc_by(records);
     }
 
-    pub(crate) fn observe_ack(&self, waited: Duration) {
+    pub(crate) fn observe_ack(&self, now: Duration, waited: Duration) {
         self.latencies.acknowledgement.observe(waited.as_secs_f64());
-        self.latencies.commits.note(waited);
+        self.latencies.commits.note(now, waited);
     }
 
     pub(crate) fn observe_sync(&self, took: Duration) {

@@ -15,6 +15,7 @@ mod sync;
 pub(crate) use read::{Readable, Wanted};
 
 use crate::append_types::{AppendError, AppendReceipt, Appender};
+use crate::cold_reads::ColdReads;
 use crate::committer::Committer;
 use crate::lookup::{EpochError, PartitionUnavailable};
 use crate::metrics::TopicMetrics;
@@ -70,6 +71,7 @@ pub(crate) struct PartitionShared {
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) queue: Arc<SyncQueue>,
     pub(crate) committer: Arc<Committer>,
+    pub(crate) cold_reads: Arc<ColdReads>,
     pub(crate) leader_epoch: LeaderEpoch,
     pub(crate) metrics: Arc<TopicMetrics>,
     pub(crate) is_internal: bool,

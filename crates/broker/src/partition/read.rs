@@ -189,7 +189,7 @@ impl Partition {
 
     /// Reads what was planned. Blocks.
     pub(crate) fn read(&self, readable: &Readable) -> Result<FetchedRecords, FetchError> {
-        let read = readable.plan.read();
+        let read = readable.plan.read_in_turns(&*self.shared.cold_reads);
         read.map(|records| readable.records(records))
             .map_err(|error| self.unreadable(&error))
     }
@@ -208,7 +208,8 @@ impl Partition {
     pub(crate) fn load(&self, readable: &Readable) -> Result<FetchedRecords, FetchError> {
         for slice in &readable.plan.slices {
             if !slice.is_ready() {
-                slice.load().map_err(|error| self.unreadable(&error))?;
+                let loaded = slice.load(&*self.shared.cold_reads);
+                loaded.map_err(|error| self.unreadable(&error))?;
             }
         }
         Ok(readable.slices())

@@ -235,7 +235,8 @@ impl Partition {
     }
 
     pub(crate) fn observe_ack(&self, appended_at: Duration) {
-        let waited = self.shared.clock.monotonic().saturating_sub(appended_at);
-        self.shared.metrics.observe_ack(waited);
+        let now = self.shared.clock.monotonic();
+        let waited = now.saturating_sub(appended_at);
+        self.shared.metrics.observe_ack(now, waited);
     }
 }

@@ -106,6 +106,11 @@ impl DiskFile for RealFile {
         !probes.into_iter().any(is_missing)
     }
 
+    fn read_no_further(&self) {
+        // Advice only: without it the kernel reads megabytes ahead at once, and syncs wait behind them.
+        let _ = rustix::fs::fadvise(&self.file, 0, None, Advice::Random);
+    }
+
     fn read_ahead(&self, at: u64, length: usize) {
         if let Some(length) = NonZeroU64::new(length as u64) {
             // Advice only: without it the read takes longer.

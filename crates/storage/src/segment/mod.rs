@@ -90,6 +90,7 @@ impl Segment {
             let reason = format!("{} has bytes already", path.display());
             return Err(io::Error::new(io::ErrorKind::AlreadyExists, reason));
         }
+        file.read_no_further();
         let segment = Self::existing(dir, base_offset, 0, now, layout);
         segment.log.put(disk, file);
         *segment.indexes.lock() = Some(Indexes::empty(dir, base_offset));
@@ -162,7 +163,11 @@ impl Segment {
 
     /// The file of batches, opened where it is not.
     pub(crate) fn log_file(&self, disk: &dyn Disk) -> io::Result<Arc<dyn DiskFile>> {
-        let open = || disk.open(&self.log_path(), OpenMode::ReadWrite);
+        let open = || {
+            let file = disk.open(&self.log_path(), OpenMode::ReadWrite)?;
+            file.read_no_further();
+            Ok(file)
+        };
         self.log.get(disk, open)
     }
 

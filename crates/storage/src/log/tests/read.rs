@@ -1,6 +1,6 @@
 use super::*;
 use crate::error::ReadError;
-use crate::read_plan::ReadPlan;
+use crate::read_plan::{AtOnce, ReadPlan};
 
 /// A log of batches of three records, in several segments.
 fn filled(fixture: &Fixture, batches: i64) -> Log {
@@ -182,7 +182,7 @@ fn what_was_appended_is_sent_as_it_is_and_what_was_found_is_checked_first() {
     assert!(!all(&log).is_ready());
     send(&mut log, batch(&[(1, "more")])).unwrap();
     assert!(!all(&log).is_ready());
-    all(&log).load().unwrap();
+    all(&log).load(&AtOnce).unwrap();
     assert!(all(&log).is_ready());
 }
 
@@ -201,18 +201,18 @@ fn a_damaged_batch_is_found_before_it_is_sent() {
     };
     let slice = log.read(Offset(0), limit).unwrap().slices.remove(0);
     assert_eq!(slice.length as u64, log.size_bytes());
-    slice.load().unwrap();
+    slice.load(&AtOnce).unwrap();
     let length = slice.length as u64;
     for at in [0, 7, 16, 20, 30, 300_000, 450_000, length - 1] {
         let mut byte = [0];
         slice.file.read_exact_at(&mut byte, at).unwrap();
         slice.file.write_all_at(&[byte[0] ^ 4], at).unwrap();
-        let error = slice.load().unwrap_err();
+        let error = slice.load(&AtOnce).unwrap_err();
         assert_eq!(error.kind(), std::io::ErrorKind::InvalidData, "{at}");
         slice.file.write_all_at(&byte, at).unwrap();
     }
-    slice.load().unwrap();
+    slice.load(&AtOnce).unwrap();
     slice.file.set_len(length - 1).unwrap();
-    let error = slice.load().unwrap_err();
+    let error = slice.load(&AtOnce).unwrap_err();
     assert_eq!(error.kind(), std::io::ErrorKind::UnexpectedEof);
 }
