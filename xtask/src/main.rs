@@ -7,6 +7,7 @@
 mod bench;
 mod check;
 mod codegen;
+mod cold;
 mod compat;
 mod differ;
 mod documented;
@@ -90,6 +91,11 @@ const MENU: &[Command] = &[
         name: "bench",
         about: "speed beside Kafka 4.4 on this machine, in turns; writes bench/RESULTS.md and docs/bench/ [--journal --plots --help]",
         run: bench::run,
+    },
+    Command {
+        name: "cold",
+        about: "a steady load beside a reader of old records that are not in memory; as root [--gigabytes N --seconds S --help]",
+        run: cold::run,
     },
     Command {
         name: "torture",
