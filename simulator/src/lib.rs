@@ -46,6 +46,9 @@ pub enum Planted {
     /// What an earlier use of a journal file has left counts as new.
     #[cfg(feature = "planted-faults")]
     AcceptedStaleCommits,
+    /// Batches behind one that went past the journal are durable before it.
+    #[cfg(feature = "planted-faults")]
+    OverlookedHole,
     /// Groups take commits from any generation.
     #[cfg(feature = "planted-faults")]
     SkippedGenerationCheck,

@@ -11,6 +11,7 @@ pub(crate) fn plant(planted: Option<Planted>) {
         Some(Planted::SegmentTooMany) => Some(PlantedFault::RemovesASegmentTooMany),
         Some(Planted::OlderRecordKept) => Some(PlantedFault::KeepsTheOlderRecord),
         Some(Planted::AcceptedStaleCommits) => Some(PlantedFault::AcceptsStaleCommits),
+        Some(Planted::OverlookedHole) => Some(PlantedFault::OverlooksHoles),
         _ => None,
     });
     skip_generation_check(planted == Some(Planted::SkippedGenerationCheck));

@@ -313,6 +313,9 @@ impl World {
     }
 }
 
+/// From here on an append goes past the journal: some of the batches do.
+const PAST_BYTES: usize = 600;
+
 fn config() -> BrokerConfig {
     let mut config = BrokerConfig::new(BrokerId(1), "/data");
     config.sync_threads = 0;
@@ -320,6 +323,7 @@ fn config() -> BrokerConfig {
     config.journal = Some(fanlog_broker::JournalConfig {
         file_bytes: 64 * 1024,
         files_max: 3,
+        past_bytes: PAST_BYTES,
     });
     config.has_timers = false;
     config.statics = [

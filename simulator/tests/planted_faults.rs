@@ -55,6 +55,15 @@ fn stale_commits_that_count_are_found() {
 }
 
 #[test]
+fn a_hole_before_what_the_journal_has_is_found() {
+    check(
+        Planted::OverlookedHole,
+        200,
+        &["LOG-1", "LOG-2", "LOG-3", "PRD-1"],
+    );
+}
+
+#[test]
 fn a_skipped_sync_of_folders_is_found() {
     check(
         Planted::SkippedFolderSync,

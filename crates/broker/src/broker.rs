@@ -150,7 +150,7 @@ impl Broker {
 
     /// Makes everything appended so far durable, on this thread; for brokers without threads of their own.
     pub fn sync_all(&self) {
-        while self.opener.committer.commit_waiting() {}
+        while self.opener.committer.commit_waiting() || self.opener.queue.sync_urgent() {}
     }
 
     /// Syncs the segments of the partition that is due next, on this thread, and lets the journal use files again; whether there was one.

@@ -91,6 +91,12 @@ impl Committer {
         }
     }
 
+    /// Whether an append goes past the journal. When that has failed all do: the logs that had nothing in it go on without.
+    pub(crate) fn goes_past(&self, bytes: usize, is_behind_another: bool) -> bool {
+        let config = self.journal.config();
+        config.goes_past(bytes, is_behind_another) || self.journal.failure().is_some()
+    }
+
     /// Takes in what was appended to a partition. Called under the partition's lock, so that records stay in order. `follows` says whether
     /// everything before it is durable or was pushed as well.
     pub(crate) fn push(
@@ -102,23 +108,39 @@ impl Committer {
         follows: bool,
     ) {
         let end = offsets.end;
-        // Too large for it, or it has failed, and the logs that had nothing in it go on without.
-        let goes_past = bytes.len() > self.journal.config().payload_bytes_max()
-            || self.journal.failure().is_some();
         let mut state = self.state.lock();
         let waiting = &mut state.waiting;
-        if !follows || goes_past {
+        if !follows {
             waiting.must_sync.push(partition.clone());
         }
-        if !goes_past {
-            let log = partition.log_id();
-            waiting.pending.push(log, leader_epoch, offsets, bytes);
-            waiting.owners.push((partition.clone(), end));
-        }
+        let log = partition.log_id();
+        waiting.pending.push(log, leader_epoch, offsets, bytes);
+        waiting.owners.push((partition.clone(), end));
         self.waiting_bytes
             .store(waiting.pending.bytes(), Ordering::Relaxed);
         drop(state);
         self.changed.notify_one();
+    }
+
+    /// Takes in the note that below `synced` the partition's segments are durable: with its commit what went past the journal is proven,
+    /// and acknowledged. Called under the partition's lock. Nobody takes it any more once the committer has stopped.
+    pub(crate) fn push_note(
+        &self,
+        partition: &Arc<Partition>,
+        leader_epoch: LeaderEpoch,
+        synced: Offset,
+    ) -> bool {
+        let mut state = self.state.lock();
+        if state.is_stopped {
+            return false;
+        }
+        let waiting = &mut state.waiting;
+        let log = partition.log_id();
+        waiting.pending.push_synced(log, leader_epoch, synced);
+        waiting.owners.push((partition.clone(), synced));
+        drop(state);
+        self.changed.notify_one();
+        true
     }
 
     /// Waits until there is room for more. Those that wait together may exceed it together: by what they hold in memory anyway.

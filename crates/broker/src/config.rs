@@ -33,7 +33,7 @@ impl BrokerConfig {
             cluster_id: None,
             data_dir: data_dir.into(),
             statics: Overrides::new(),
-            sync_threads: 2,
+            sync_threads: 4,
             journal: None,
             fetch_memory_bytes: 256 * 1024 * 1024,
             has_timers: true,
@@ -47,6 +47,7 @@ impl BrokerConfig {
             file_bytes: number("fanlog.journal.file.bytes").map_or(default.file_bytes, u64::from),
             files_max: number("fanlog.journal.files.max")
                 .map_or(default.files_max, |count| count as usize),
+            past_bytes: default.past_bytes,
         })
     }
 }

@@ -12,7 +12,7 @@ use crate::partition::Partition;
 use fanlog_environment::Clock;
 use fanlog_storage::journal::Journal;
 use parking_lot::{Condvar, Mutex, MutexGuard};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -24,6 +24,9 @@ use std::time::Duration;
 const DIRTY_BYTES_EACH: u64 = 512 * 1024;
 /// So many dirty bytes there may be in all, however few partitions.
 const DIRTY_BYTES_MIN: u64 = 16 * 1024 * 1024;
+
+/// So many threads at most sync what nobody waits for; the others are there for those that producers wait for.
+const BACKGROUND_MAX: usize = 2;
 
 /// Partitions with records that are not synced yet, by when they should be.
 #[derive(Debug)]
@@ -43,6 +46,10 @@ struct QueueState {
     /// By due time, then in the order in which they became dirty.
     dirty: BTreeMap<(Duration, u64), Arc<Partition>>,
     next: u64,
+    /// Those whose producers wait for a sync, each at most once.
+    urgent: VecDeque<Arc<Partition>>,
+    /// How many threads sync what nobody waits for.
+    in_background: usize,
     /// Those that became dirty before this one are due: the journal needs its files.
     urged_below: u64,
     /// The journal should look after its files.
@@ -52,6 +59,7 @@ struct QueueState {
 
 enum Work {
     Sync(Arc<Partition>),
+    SyncNow(Arc<Partition>),
     Files,
 }
 
@@ -84,6 +92,21 @@ impl SyncQueue {
         if is_first {
             self.changed.notify_one();
         }
+    }
+
+    /// Producers wait for the partition to be synced.
+    pub(crate) fn push_urgent(&self, partition: Arc<Partition>) {
+        self.state.lock().urgent.push_back(partition);
+        self.changed.notify_one();
+    }
+
+    /// Syncs a partition whose producers wait for it, on this thread; whether there was one.
+    pub(crate) fn sync_urgent(&self) -> bool {
+        let partition = self.state.lock().urgent.pop_front();
+        if let Some(partition) = &partition {
+            sync_guarded(partition, Partition::sync_now);
+        }
+        partition.is_some()
     }
 
     fn set_limit(&self, state: &QueueState) {
@@ -135,7 +158,7 @@ impl SyncQueue {
         let Some(partition) = self.try_pop() else {
             return false;
         };
-        sync_guarded(&partition);
+        sync_guarded(&partition, Partition::sync_once);
         self.look_after_files();
         true
     }
@@ -153,7 +176,7 @@ impl SyncQueue {
             let Some(partition) = self.try_pop() else {
                 return false;
             };
-            sync_guarded(&partition);
+            sync_guarded(&partition, Partition::sync_once);
         }
     }
 
@@ -175,10 +198,14 @@ impl SyncQueue {
             if state.is_stopped {
                 return None;
             }
+            if let Some(partition) = state.urgent.pop_front() {
+                return Some(Work::SyncNow(partition));
+            }
             if std::mem::take(&mut state.has_new_file) {
                 return Some(Work::Files);
             }
-            let Some((&(due, number), _)) = state.dirty.first_key_value() else {
+            let first = state.dirty.first_key_value().map(|(key, _)| *key);
+            let Some((due, number)) = first.filter(|_| state.in_background < BACKGROUND_MAX) else {
                 self.changed.wait(&mut state);
                 continue;
             };
@@ -187,11 +214,18 @@ impl SyncQueue {
                 > self.dirty_bytes_max.load(Ordering::Relaxed);
             if due <= now || number < state.urged_below || is_pressed {
                 let (_, partition) = state.dirty.pop_first()?;
+                state.in_background += 1;
                 self.set_limit(&state);
                 return Some(Work::Sync(partition));
             }
             self.changed.wait_for(&mut state, due.saturating_sub(now));
         }
+    }
+
+    /// A sync that nobody waited for is over.
+    fn end_background(&self) {
+        self.state.lock().in_background -= 1;
+        self.changed.notify_one();
     }
 
     /// Lets a thread wait before it tries again; not beyond the stop.
@@ -207,6 +241,7 @@ impl SyncQueue {
         state.is_stopped = true;
         // A queued partition holds the queue, and the queue the partition.
         state.dirty.clear();
+        state.urgent.clear();
         drop(state);
         self.changed.notify_all();
         self.stopped.notify_all();
@@ -255,16 +290,25 @@ impl Drop for SyncThreads {
 
 fn run(queue: &SyncQueue) {
     while let Some(work) = queue.wait() {
-        if let Work::Sync(partition) = work {
-            sync_guarded(&partition);
+        match work {
+            // The next one may be waiting: files are looked after when a commit needs another.
+            Work::SyncNow(partition) => {
+                sync_guarded(&partition, Partition::sync_now);
+                continue;
+            }
+            Work::Sync(partition) => {
+                sync_guarded(&partition, Partition::sync_once);
+                queue.end_background();
+            }
+            Work::Files => {}
         }
         queue.look_after_files();
     }
 }
 
 /// Syncs; a broken invariant takes its partition offline and leaves the thread to the others.
-fn sync_guarded(partition: &Arc<Partition>) {
-    if catch_unwind(AssertUnwindSafe(|| partition.sync_once())).is_err() {
+fn sync_guarded(partition: &Arc<Partition>, sync: impl FnOnce(&Arc<Partition>)) {
+    if catch_unwind(AssertUnwindSafe(|| sync(partition))).is_err() {
         tracing::error!(partition = %partition.folder(), "a broken invariant stopped this partition");
         partition
             .take_offline("an internal error while syncing; see the broker's log and restart it");

@@ -12,7 +12,7 @@ use fanlog_broker::{Broker, OFFSETS_TOPIC};
 use fanlog_coordinators::catalog::{
     ChangeKind, ConfigChange, ConfigResource, IncrementalAlteration, ResourceKind,
 };
-use fanlog_model::Offset;
+use fanlog_model::{Offset, PartitionIndex};
 use std::sync::Arc;
 
 async fn create_with(broker: &Arc<Broker>, topic: &str, durability: &str) {
@@ -168,4 +168,32 @@ async fn the_journals_files_are_used_again_and_do_not_grow() {
     drop(broker);
     machine.disk.crash(1);
     assert_eq!(values(&machine.start(), "t", 199).await.len(), 1);
+}
+
+/// A large batch is made durable by a sync of its segment; what is small and stands behind it waits for it.
+#[tokio::test]
+async fn nothing_behind_a_batch_that_went_past_the_journal_is_visible_before_it() {
+    let machine = Machine::new(7);
+    let broker = machine.start();
+    create(&broker, "t", 1).await;
+    let large = "x".repeat(10_000);
+    let receipts = [
+        append(&broker, "t", &[&large]),
+        append(&broker, "t", &["behind"]),
+    ];
+    // Commits alone acknowledge neither.
+    let partition = broker.partition(&by_name("t"), PartitionIndex(0)).unwrap();
+    assert_eq!(partition.high_watermark(), Offset(0));
+    broker.sync_all();
+    for receipt in receipts {
+        receipt.durable().await.unwrap();
+    }
+    // What comes later is in the journal again: nothing of it is synced before the crash.
+    produce(&broker, "t", &["later"]).await;
+    drop(broker);
+    machine.disk.crash(3);
+    assert_eq!(
+        values(&machine.start(), "t", 0).await,
+        [&large, "behind", "later"]
+    );
 }

@@ -14,6 +14,8 @@ pub enum PlantedFault {
     KeepsTheOlderRecord,
     /// What an earlier use of a journal file has left counts as new.
     AcceptsStaleCommits,
+    /// What stands behind an append that went past the journal does not, and is durable before it.
+    OverlooksHoles,
 }
 
 thread_local! {
@@ -27,6 +29,10 @@ pub fn plant(fault: Option<PlantedFault>) {
 
 pub(crate) fn accepts_stale_commits() -> bool {
     PLANTED.get() == Some(PlantedFault::AcceptsStaleCommits)
+}
+
+pub(crate) fn overlooks_holes() -> bool {
+    PLANTED.get() == Some(PlantedFault::OverlooksHoles)
 }
 
 pub(crate) fn keeps_older_records() -> bool {

@@ -26,6 +26,7 @@ use fanlog_model::{LeaderEpoch, Offset, PartitionIndex, TopicId, TopicName, Topi
 use fanlog_storage::journal::LogId;
 use fanlog_storage::{AppendOrigin, Appended, CheckedBatches, Durability, Log, LogConfig};
 use parking_lot::{Mutex, MutexGuard};
+use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
@@ -47,6 +48,10 @@ pub struct Partition {
     dirty_bytes: AtomicU64,
     /// The offset behind what was last handed to the journal, or synced at the start: changed under the slot's lock only.
     handed_on: AtomicI64,
+    /// Up to where records went past the journal.
+    past_end: AtomicI64,
+    /// Where it stands with the sync threads when producers wait for its segments.
+    urgent: Dirt,
     /// Held while a sync is under way, which writes to the folder without the log's lock.
     syncing: Mutex<()>,
     /// Held while old segments are removed, likewise.
@@ -145,6 +150,8 @@ impl Partition {
             dirt: Dirt::clean(),
             dirty_bytes: AtomicU64::new(0),
             handed_on: AtomicI64::new(durable.0),
+            past_end: AtomicI64::new(durable.0),
+            urgent: Dirt::clean(),
             syncing: Mutex::new(()),
             removing: Mutex::new(()),
             cleaning: Mutex::new(()),
@@ -271,25 +278,42 @@ impl Partition {
         checked: CheckedBatches<'_>,
         durability: Durability,
     ) -> Result<Appended, fanlog_storage::AppendError> {
-        let committer = &self.shared.committer;
         if durability != Durability::Sync {
             let appended = log.append_checked(checked, self.leader_epoch())?;
             log.note_durable(log.log_end_offset())?;
             return Ok(appended);
         }
         log.append_and(checked, self.leader_epoch(), |appended, bytes| {
-            let offsets = appended.first_offset..appended.last_offset.plus(1);
-            let before = self.handed_on.swap(offsets.end.0, Ordering::Relaxed);
-            let follows = before == offsets.start.0;
-            committer.push(self, self.leader_epoch(), offsets, bytes, follows);
+            self.hand_on(appended.first_offset..appended.last_offset.plus(1), bytes);
         })
+    }
+
+    /// Behind what goes past the journal everything does, until a note of the journal's covers it: the watermark never passes a hole.
+    fn hand_on(self: &Arc<Self>, offsets: Range<Offset>, bytes: &[u8]) {
+        let committer = &self.shared.committer;
+        let before = self.handed_on.load(Ordering::Relaxed);
+        let is_behind_another = self.past_end.load(Ordering::Relaxed) > before;
+        if committer.goes_past(bytes.len(), is_behind_another) {
+            self.past_end.store(offsets.end.0, Ordering::Relaxed);
+            return;
+        }
+        self.handed_on.store(offsets.end.0, Ordering::Relaxed);
+        let config = committer.journal.config();
+        let follows = config.follows(Offset(before), offsets.start);
+        committer.push(self, self.leader_epoch(), offsets, bytes, follows);
     }
 
     /// Without the lock. What does not wait for the disk is visible now; of what the system writes when it likes, only sealed segments
     /// are synced.
     fn after_append(self: &Arc<Self>, appended: &Appended, durability: Durability) {
         match durability {
-            Durability::Sync => self.count_dirty(appended.bytes, durability),
+            Durability::Sync => {
+                self.count_dirty(appended.bytes, durability);
+                let handed_on = self.handed_on.load(Ordering::Relaxed);
+                if self.past_end.load(Ordering::Relaxed) > handed_on {
+                    self.hurry();
+                }
+            }
             Durability::Interval(_) => {
                 self.count_dirty(appended.bytes, durability);
                 self.publish(appended.last_offset.plus(1));

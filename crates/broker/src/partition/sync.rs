@@ -121,13 +121,33 @@ impl Partition {
         }
     }
 
+    /// Producers wait for its segments: a sync thread shall make them durable now.
+    pub(super) fn hurry(self: &Arc<Self>) {
+        if self.urgent.mark() {
+            self.shared.queue.push_urgent(self.clone());
+        }
+    }
+
+    /// As `sync_once`, for those who wait.
+    pub(crate) fn sync_now(self: &Arc<Self>) {
+        self.urgent.begin();
+        let is_done = self.sync();
+        if self.urgent.end() {
+            self.shared.queue.push_urgent(self.clone());
+        }
+        if !is_done {
+            self.shared.queue.pause(RETRY_PAUSE);
+            self.hurry();
+        }
+    }
+
     /// As `sync_once`, when no sync thread runs any more.
-    pub(crate) fn sync_last(&self) {
+    pub(crate) fn sync_last(self: &Arc<Self>) {
         self.sync();
     }
 
     /// Makes the segments durable for what the committer does next; answers how far, or nothing where the partition does not serve.
-    pub(crate) fn sync_for_commit(&self) -> Option<Offset> {
+    pub(crate) fn sync_for_commit(self: &Arc<Self>) -> Option<Offset> {
         while !self.sync() {
             self.shared.queue.pause(RETRY_PAUSE);
         }
@@ -135,7 +155,7 @@ impl Partition {
     }
 
     /// Whether everything was done that there was to do.
-    fn sync(&self) -> bool {
+    fn sync(self: &Arc<Self>) -> bool {
         let _under_way = self.syncing.lock();
         let dirty = self.dirty_bytes.swap(0, Ordering::Relaxed);
         self.shared.queue.take_dirty(dirty);
@@ -157,17 +177,43 @@ impl Partition {
         self.shared
             .metrics
             .observe_sync(self.shared.clock.monotonic().saturating_sub(started));
-        match self.change(|log| log.finish_sync(ticket, result)) {
-            Ok(Ok(synced)) => {
-                self.publish_as_is();
+        let finished = self.change(|log| {
+            let synced = log.end_sync(ticket, result).ok()?;
+            let is_noted = self.note_in_journal(log, synced);
+            if !is_noted {
+                log.note_durable(synced).ok()?;
+            }
+            Some((synced, is_noted))
+        });
+        match finished {
+            Ok(Some((synced, is_noted))) => {
+                if is_noted {
+                    let journal = &self.shared.committer.journal;
+                    journal.note_synced(self.log_id(), synced);
+                } else {
+                    self.publish_as_is();
+                }
                 synced >= wanted
             }
-            Ok(Err(_)) => true,
+            Ok(None) => true,
             Err(error) => {
                 self.note_unavailable(&error);
                 true
             }
         }
+    }
+
+    /// The segments are durable beyond what was handed to the journal: the next commit says so, and acknowledges it. Under the lock.
+    fn note_in_journal(self: &Arc<Self>, log: &Log, synced: Offset) -> bool {
+        let committer = &self.shared.committer;
+        let is_due = log.config().durability == Durability::Sync
+            && synced.0 > self.handed_on.load(Ordering::Relaxed)
+            && committer.journal.failure().is_none();
+        let is_noted = is_due && committer.push_note(self, self.leader_epoch(), synced);
+        if is_noted {
+            self.handed_on.store(synced.0, Ordering::Relaxed);
+        }
+        is_noted
     }
 
     /// What the log says: the segments may be ahead of the journal.

@@ -77,6 +77,7 @@ pub(crate) fn config() -> BrokerConfig {
     config.journal = Some(fanlog_broker::JournalConfig {
         file_bytes: 64 * 1024,
         files_max: 3,
+        past_bytes: 8 * 1024,
     });
     config.has_timers = false;
     config.statics = [

@@ -35,6 +35,8 @@ pub struct JournalConfig {
     pub file_bytes: u64,
     /// How many files there are at most. Those kept for a log that cannot be opened come on top.
     pub files_max: usize,
+    /// From so many bytes on an append goes past the journal: writing it twice costs more than a sync of its own segment does.
+    pub past_bytes: usize,
 }
 
 impl Default for JournalConfig {
@@ -42,14 +44,29 @@ impl Default for JournalConfig {
         Self {
             file_bytes: 64 * 1024 * 1024,
             files_max: 16,
+            past_bytes: 512 * 1024,
         }
     }
 }
 
 impl JournalConfig {
-    /// The largest payload that goes through the journal; a larger one is made durable in its segment.
-    pub fn payload_bytes_max(&self) -> usize {
-        usize::try_from(self.file_bytes / 4).unwrap_or(usize::MAX)
+    /// Whether an append of so many bytes goes past the journal, to be made durable by a sync of its segment: a large one does, and so
+    /// does whatever stands behind one that is not proven yet, so that what is durable has no hole.
+    pub fn goes_past(&self, bytes: usize, is_behind_another: bool) -> bool {
+        #[cfg(feature = "planted-faults")]
+        let is_behind_another = is_behind_another && !crate::planted::overlooks_holes();
+        let most = self.file_bytes / 4;
+        is_behind_another || bytes >= self.past_bytes || bytes as u64 > most
+    }
+
+    /// Whether an append at `start` follows what the journal has of its log, so that nothing must be synced before it is committed.
+    pub fn follows(&self, handed_on: Offset, start: Offset) -> bool {
+        #[cfg(feature = "planted-faults")]
+        let handed_on = match crate::planted::overlooks_holes() {
+            true => start,
+            false => handed_on,
+        };
+        handed_on == start
     }
 }
 

@@ -10,6 +10,7 @@ use uuid::Uuid;
 const CONFIG: JournalConfig = JournalConfig {
     file_bytes: 32 * 1024,
     files_max: 3,
+    past_bytes: usize::MAX,
 };
 
 struct Bed {

@@ -252,6 +252,8 @@ impl Log {
         let path = self.active().log_path();
         let io_error = open_error(&path);
         let disk = self.environment.disk.clone();
+        // A segment may have been begun whose name no sync has covered: the next one does.
+        self.dir_changes += 1;
         for name in &listing.unfinished {
             // Each crash would leave one more; one too many does no harm.
             let _ = disk.remove_file(&self.dir.join(name));

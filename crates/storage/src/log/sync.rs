@@ -300,6 +300,20 @@ impl Log {
         ticket: SyncTicket,
         result: io::Result<()>,
     ) -> Result<Offset, LogFailed> {
+        let synced = self.end_sync(ticket, result)?;
+        self.note_durable(synced)?;
+        Ok(synced)
+    }
+
+    /// As [`Log::finish_sync`], and leaves it to the caller to say by [`Log::note_durable`] that what was synced counts as durable.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn end_sync(
+        &mut self,
+        ticket: SyncTicket,
+        result: io::Result<()>,
+    ) -> Result<Offset, LogFailed> {
         if let Err(error) = result {
             if !is_out_of_files(&error) {
                 return Err(self.fail("sync", &error));
@@ -331,7 +345,6 @@ impl Log {
         if ticket.end == self.log_end {
             self.active().note_synced();
         }
-        self.durable = self.durable.max(ticket.end);
         let saved = &ticket.sealed[..ticket.sealed_snapshots.load(Ordering::Acquire)];
         let is_saved = |segment: &SealedSegment| saved.iter().any(|s| s.end == segment.end);
         for segment in saved {

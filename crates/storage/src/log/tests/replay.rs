@@ -10,6 +10,7 @@ use std::path::PathBuf;
 const CONFIG: JournalConfig = JournalConfig {
     file_bytes: 256 * 1024,
     files_max: 3,
+    past_bytes: usize::MAX,
 };
 
 /// A disk with a journal and one log.
@@ -356,4 +357,26 @@ fn a_log_that_lost_even_what_was_deleted_goes_on_where_it_starts() {
             .any(|path| path.to_string_lossy().ends_with("00000000000000000003.log"));
     }
     assert!(was_lost, "no crash took the records");
+}
+
+#[test]
+fn a_segment_that_was_begun_before_a_kill_is_there_after_a_power_cut_too() {
+    for seed in 0..50 {
+        let bed = Bed::on(Fixture::new(), 1);
+        let mut log = bed.fixture.create(&small());
+        bed.put(&mut log, "first");
+        sync(&mut log).unwrap();
+        // No sync covers the name of the segment that is begun here.
+        log.roll_or_change_error(NOW).unwrap();
+        drop(log);
+        let bed = bed.after_kill();
+        let mut log = bed.try_open(&small(), 2).unwrap();
+        bed.put(&mut log, "second");
+        sync(&mut log).unwrap();
+        drop(log);
+        bed.fixture.disk.crash(seed);
+        let log = bed.fixture.open(&small(), 3);
+        let values = read_all(&log, Offset(0), log.durable_offset());
+        assert_eq!(values.len(), 2, "{values:?}");
+    }
 }
