@@ -247,6 +247,7 @@ fn a_thousand_logs_with_records_in_the_journal_are_read_once() {
     let journal_config = JournalConfig {
         file_bytes: 1024 * 1024,
         files_max: 16,
+        ..JournalConfig::default()
     };
     let open = |run| Journal::open(&bed.environment, journal_config, LeaderEpoch(run), false);
     let (journal, _) = open(1).unwrap();
