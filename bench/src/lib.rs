@@ -6,6 +6,7 @@
 //! Never: two brokers, rounds, medians; `cargo xtask bench` has them.
 //! Read next: `produce.rs`.
 
+pub mod burst;
 pub mod cold;
 pub mod connection;
 pub mod end_to_end;
@@ -16,6 +17,7 @@ pub mod latency;
 pub mod limits;
 pub mod load;
 mod pace;
+mod processor;
 pub mod produce;
 mod reader;
 pub mod sink;

@@ -2,6 +2,7 @@
 
 use anyhow::Context;
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use fanlog_bench::burst::{Baseline, Burst, Held};
 use fanlog_bench::cold::{Cold, Steady};
 use fanlog_bench::end_to_end::EndToEnd;
 use fanlog_bench::fetch::Fetch;
@@ -108,6 +109,45 @@ enum Command {
         /// How much of it at the beginning is not counted.
         #[arg(long, default_value_t = 1.0)]
         warm_up: f64,
+    },
+    /// The worked example: a burst by the clock, groups that check every record, one of them held back. The topic must be new.
+    Burst {
+        #[command(flatten)]
+        at: At,
+        /// Bytes of a record's value; 16 at least.
+        #[arg(long, default_value_t = 1000)]
+        record_bytes: usize,
+        /// Records that go together in a batch.
+        #[arg(long, default_value_t = 50, value_parser = clap::value_parser!(u32).range(1..))]
+        batch_records: u32,
+        /// Records a second in the burst.
+        #[arg(long, default_value_t = 50_000, value_parser = clap::value_parser!(u32).range(1..))]
+        rate: u32,
+        /// How long the burst lasts.
+        #[arg(long, default_value_t = 180.0)]
+        seconds: f64,
+        /// Connections that publish.
+        #[arg(long, default_value_t = 2)]
+        connections: usize,
+        /// The groups' names.
+        #[arg(
+            long,
+            value_delimiter = ',',
+            default_value = "billing,shipping,analytics,email"
+        )]
+        groups: Vec<String>,
+        /// A group that is held back, as NAME=RECORDS_A_SECOND.
+        #[arg(long, value_parser = setting)]
+        held: Option<(String, String)>,
+        /// Records a second after the burst; none ends with it.
+        #[arg(long)]
+        baseline: Option<u32>,
+        /// How long the baseline is measured before the group is let go.
+        #[arg(long, default_value_t = 30.0)]
+        baseline_seconds: f64,
+        /// The broker's process, to say what it costs.
+        #[arg(long)]
+        broker_process: Option<u32>,
     },
     /// A reader of old records that are not in memory, beside a steady load: what it does to the load. Needs root.
     Cold(ColdArgs),
@@ -273,6 +313,13 @@ fn span(seconds: f64) -> anyhow::Result<Duration> {
     Duration::try_from_secs_f64(seconds).with_context(|| format!("{seconds} seconds"))
 }
 
+fn held_back((group, rate): (String, String)) -> anyhow::Result<Held> {
+    let rate = rate
+        .parse()
+        .with_context(|| format!("{rate:?} is no rate for group {group}"))?;
+    Ok(Held { group, rate })
+}
+
 fn main() -> ExitCode {
     match run(Cli::parse().command) {
         Ok(figures) => {
@@ -304,6 +351,39 @@ fn run(command: Command) -> anyhow::Result<Figures> {
             sink.serve()?;
             Ok(Figures::default())
         }
+        Command::Burst {
+            at,
+            record_bytes,
+            batch_records,
+            rate,
+            seconds,
+            connections,
+            groups,
+            held,
+            baseline,
+            baseline_seconds,
+            broker_process,
+        } => Burst {
+            broker: at.bootstrap,
+            topic: at.topic,
+            partitions: at.partitions,
+            record_bytes,
+            batch_records,
+            rate,
+            span: span(seconds)?,
+            connections,
+            groups,
+            held: held.map(held_back).transpose()?,
+            baseline: match baseline {
+                Some(rate) => Some(Baseline {
+                    rate,
+                    span: span(baseline_seconds)?,
+                }),
+                None => None,
+            },
+            broker_process,
+        }
+        .run(),
         Command::EndToEnd {
             at,
             record_bytes,

@@ -51,6 +51,11 @@ impl StampReader {
         })
     }
 
+    /// Where each partition goes on.
+    pub(crate) fn offsets(&self) -> &[i64] {
+        &self.offsets
+    }
+
     /// Asks once, and hands each record's partition and stamp over; how many records came.
     ///
     /// # Errors

@@ -5,6 +5,8 @@
     reason = "the lint does not know that this is a test"
 )]
 
+mod server;
+
 use fanlog_bench::end_to_end::EndToEnd;
 use fanlog_bench::fetch::Fetch;
 use fanlog_bench::latency::Latency;
@@ -12,60 +14,9 @@ use fanlog_bench::load::Shape;
 use fanlog_bench::produce::Produce;
 use fanlog_bench::sink::Sink;
 use fanlog_bench::topic;
-use fanlog_broker::{Broker, BrokerConfig};
-use fanlog_environment::{Environment, RealDisk};
-use fanlog_kafka_listener::{KafkaListener, ListenerConfig};
-use fanlog_model::BrokerId;
 use fanlog_protocol::records::Compression;
+use server::Server;
 use std::time::Duration;
-use tokio::runtime::Runtime;
-use tokio::sync::watch;
-
-/// A broker on threads of its own, so that the blocking tool does not stop it.
-struct Server {
-    bootstrap: String,
-    runtime: Runtime,
-    stop: watch::Sender<bool>,
-    _dir: tempfile::TempDir,
-}
-
-impl Server {
-    fn start() -> Self {
-        let dir = tempfile::tempdir().unwrap();
-        let runtime = Runtime::new().unwrap();
-        let environment = Environment::real(RealDisk::open(dir.path()).unwrap());
-        let (stop, stopped) = watch::channel(false);
-        let bootstrap = runtime.block_on(async {
-            let broker =
-                Broker::start(BrokerConfig::new(BrokerId(1), "/data"), environment).unwrap();
-            let config = ListenerConfig {
-                address: "127.0.0.1:0".parse().unwrap(),
-                advertise: None,
-                frame_bytes_max: 4 * 1024 * 1024,
-                request_memory_bytes: 64 * 1024 * 1024,
-                connections_max: 100,
-                idle_max: Duration::from_secs(600),
-                fetch_sessions_max: 10,
-                sent_from_file_min: fanlog_kafka_listener::SENT_FROM_FILE_MIN,
-            };
-            let listener = KafkaListener::bind(config, broker).await.unwrap();
-            let address = listener.local_address().unwrap();
-            tokio::spawn(listener.serve(stopped));
-            address.to_string()
-        });
-        Self {
-            bootstrap,
-            runtime,
-            stop,
-            _dir: dir,
-        }
-    }
-
-    fn end(self) {
-        self.stop.send(true).unwrap();
-        drop(self.runtime);
-    }
-}
 
 #[test]
 fn everything_that_was_sent_is_read_by_every_reader() {

@@ -6,7 +6,7 @@
 use crate::shell::{self, Usage, step};
 use crate::tally::Tally;
 use crate::{
-    check, codegen, compat, differ, documented, golden, laws, simulate, toolchains, torture,
+    bench, check, codegen, compat, differ, documented, golden, laws, simulate, toolchains, torture,
 };
 
 /// Runs the command.
@@ -35,6 +35,7 @@ pub(crate) fn run(args: &[String]) -> anyhow::Result<()> {
     tally.record("the differential runner's own tests", differ::self_test());
     compat::smoke(&mut tally);
     tally.record("a short torture", torture::smoke());
+    bench::example_smoke(&mut tally);
     documented::run(&mut tally);
     tally.close()
 }

@@ -26,6 +26,8 @@ pub(super) struct Bounds<'a> {
     pub(super) time_max: Duration,
     /// When it is asked to end (SIGINT), for programs that know no duration.
     pub(super) interrupted_after: Option<Duration>,
+    /// Whether what it writes to standard error is shown as it comes, instead of kept.
+    pub(super) shows_progress: bool,
     /// A place on the disk that it fills.
     pub(super) disk: &'a Path,
 }
@@ -60,7 +62,11 @@ pub(super) fn run(command: &mut Command, bounds: Bounds<'_>) -> anyhow::Result<E
     );
     let mut child = command
         .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
+        .stderr(if bounds.shows_progress {
+            Stdio::inherit()
+        } else {
+            Stdio::piped()
+        })
         .spawn()
         .with_context(|| format!("cannot start {command:?}"))?;
     let stdout = read(child.stdout.take());
@@ -133,6 +139,7 @@ mod tests {
         Bounds {
             time_max,
             interrupted_after,
+            shows_progress: false,
             disk: Path::new("/"),
         }
     }

@@ -39,6 +39,7 @@ impl Tools {
         let bounds = Bounds {
             time_max,
             interrupted_after: None,
+            shows_progress: false,
             disk: &self.dir,
         };
         figures(&bounded::output(command.args(arguments), bounds)?)

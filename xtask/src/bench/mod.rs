@@ -7,6 +7,7 @@
 //! Read next: `scenario.rs`, `tables.rs`.
 
 mod bounded;
+mod example;
 mod measure;
 mod options;
 mod page;
@@ -28,6 +29,7 @@ use anyhow::Context;
 use crate::shell::{self, step};
 use crate::toolchains;
 
+pub(crate) use self::example::smoke as example_smoke;
 use self::measure::Tools;
 use self::options::{HELP, Mode, Options};
 use self::results::{BESIDE, JOURNAL, Kind, Results, Run};
@@ -54,7 +56,7 @@ pub(crate) fn run(args: &[String]) -> anyhow::Result<()> {
     let options = Options::parse(args)?;
     match options.mode {
         Mode::Plots => page::write(&committed()?),
-        Mode::Example => anyhow::bail!("the worked example comes with the next change"),
+        Mode::Example => with_tools(false, |tools, fanlog| example::run(&options, tools, fanlog)),
         Mode::Journal => with_tools(false, |tools, fanlog| {
             let loads: Vec<_> = scenario::JOURNAL.iter().collect();
             let systems = system::fanlog(fanlog);

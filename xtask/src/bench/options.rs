@@ -14,7 +14,7 @@ usage: cargo xtask bench [--journal | --example | --plots] [--rounds N] [--secon
   --rounds    how often each broker has its turn; default 2
   --seconds   how long each load lasts; default 2. A full run: --rounds 5 --seconds 60
   --only      loads whose names begin so; writes nothing without --write
-  --systems   of fanlog, fanlog-os, kafka, kafka-synced, sink; writes nothing without --write
+  --systems   of fanlog, fanlog-os, kafka, kafka-synced, sink; writes nothing
   --write     keeps the results of the other loads and replaces those that were measured
   --quick     one round of a second; writes nothing
   --scale     the worked example with the root of S as fast and as long; writes nothing unless it is 1
@@ -168,6 +168,7 @@ mod tests {
             &["--what", "1"],
             &["--scale", "2"],
             &["--run", "c"],
+            &["--systems", "kafka", "--write"],
         ] {
             let error = parse(args).unwrap_err();
             assert!(error.is::<Usage>(), "{args:?}: {error}");

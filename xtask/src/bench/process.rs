@@ -11,6 +11,10 @@ impl Process {
         Self(id)
     }
 
+    pub(super) fn id(self) -> u32 {
+        self.0
+    }
+
     /// User and system time of all its threads.
     pub(super) fn cpu_seconds(self) -> anyhow::Result<f64> {
         let stat = std::fs::read_to_string(format!("/proc/{}/stat", self.0))?;

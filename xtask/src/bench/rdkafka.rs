@@ -111,6 +111,7 @@ impl<'a> At<'a> {
         Bounds {
             time_max: span * 2 + Duration::from_secs(120),
             interrupted_after,
+            shows_progress: false,
             disk: self.disk,
         }
     }

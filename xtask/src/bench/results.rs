@@ -79,7 +79,20 @@ impl Results {
         self.runs.insert(key, run.clone());
     }
 
+    /// Forgets one column of a load, which is about to be measured alone.
+    pub(super) fn begin_alone(&mut self, kind: Kind, load: &str, system: &str, run: &Run) {
+        let key = (kind, load.to_owned());
+        let is_it = |of: &Load, by: &str| *of == key && by == system;
+        self.values.retain(|(of, by, _), _| !is_it(of, by));
+        self.failed.retain(|(of, by), _| !is_it(of, by));
+        self.runs.insert(key, run.clone());
+    }
+
+    /// A value of a round; what is no number, such as the length of a drain that never ends, is left out.
     pub(super) fn add(&mut self, kind: Kind, load: &str, system: &str, name: &str, value: f64) {
+        if !value.is_finite() {
+            return;
+        }
         let key = ((kind, load.to_owned()), system.to_owned(), name.to_owned());
         self.values.entry(key).or_default().push(value);
     }
@@ -234,6 +247,7 @@ mod tests {
         results.add(BESIDE, "load", "system", "figure", 4.0);
         results.add(BESIDE, "load", "system", "figure", 1.25);
         results.add(JOURNAL, "load", "system", "figure", 7.0);
+        results.add(JOURNAL, "load", "system", "endless", f64::INFINITY);
         results.fail(BESIDE, "load", "other", "it broke:\n\"so\"");
         results
     }
@@ -262,6 +276,14 @@ mod tests {
         );
         assert_eq!(results.failure(BESIDE, "load", "other"), None);
         assert_eq!(results.rounds(JOURNAL, "load", "system", "figure"), [7.0]);
+        results.add(JOURNAL, "load", "other", "figure", 8.0);
+        results.begin_alone(JOURNAL, "load", "system", &run);
+        assert!(
+            results
+                .rounds(JOURNAL, "load", "system", "figure")
+                .is_empty()
+        );
+        assert_eq!(results.rounds(JOURNAL, "load", "other", "figure"), [8.0]);
         results.clear(JOURNAL);
         assert!(results.runs(JOURNAL).is_empty());
     }
