@@ -103,6 +103,10 @@ impl Options {
                 "the scale lies between 0 and 1",
             ),
             (
+                self.systems.is_empty() || !self.is_write,
+                "ratios are of one run: --systems goes without --write",
+            ),
+            (
                 ["a", "b", "ab"].contains(&self.runs.as_str()),
                 "the runs are a, b or ab",
             ),
