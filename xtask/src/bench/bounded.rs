@@ -12,10 +12,12 @@ use rustix::process::Signal;
 use crate::compat::broker::signal;
 use crate::shell;
 
-/// What one load may take of the disk.
+/// What one load may take of the disk at most.
 const DISK_BYTES_MAX: u64 = 12_000_000_000;
-/// What must be free before a load begins.
-const DISK_FREE_MIN: u64 = 14_000_000_000;
+/// What is taken whatever is sent: files that are written before they are used, and what the load before has not given back yet.
+const DISK_BYTES_BASE: u64 = 3_000_000_000;
+/// What stays free.
+const DISK_BYTES_LEFT: u64 = 2_000_000_000;
 /// How often the program and the disk are looked at.
 const LOOK_INTERVAL: Duration = Duration::from_millis(20);
 
@@ -30,6 +32,8 @@ pub(super) struct Bounds<'a> {
     pub(super) shows_progress: bool,
     /// A place on the disk that it fills.
     pub(super) disk: &'a Path,
+    /// How many bytes it sends at most.
+    pub(super) sent_max: f64,
 }
 
 /// How it ended, and what it wrote.
@@ -53,12 +57,14 @@ pub(super) fn output(command: &mut Command, bounds: Bounds<'_>) -> anyhow::Resul
 /// Runs to the end, whatever that is.
 pub(super) fn run(command: &mut Command, bounds: Bounds<'_>) -> anyhow::Result<Ended> {
     let free = free_bytes(bounds.disk)?;
+    let taken_max = taken_max(bounds.sent_max);
+    let needed = taken_max + DISK_BYTES_LEFT;
     anyhow::ensure!(
-        free >= DISK_FREE_MIN,
-        "{} has {} GB free, and a load may take {}: make room",
+        free >= needed,
+        "{} has {:.1} GB free, and this load needs {:.1}: make room",
         bounds.disk.display(),
-        free / 1_000_000_000,
-        DISK_FREE_MIN / 1_000_000_000
+        free as f64 / 1e9,
+        needed as f64 / 1e9
     );
     let mut child = command
         .stdout(Stdio::piped())
@@ -71,7 +77,7 @@ pub(super) fn run(command: &mut Command, bounds: Bounds<'_>) -> anyhow::Result<E
         .with_context(|| format!("cannot start {command:?}"))?;
     let stdout = read(child.stdout.take());
     let stderr = read(child.stderr.take());
-    let status = wait(&mut child, bounds, free.saturating_sub(DISK_BYTES_MAX));
+    let status = wait(&mut child, bounds, free - taken_max);
     if status.is_err() {
         let _ = child.kill();
         let _ = child.wait();
@@ -97,7 +103,7 @@ fn wait(child: &mut Child, bounds: Bounds<'_>, free_min: u64) -> anyhow::Result<
             bail!("did not end within {:?}", bounds.time_max);
         }
         if free_bytes(bounds.disk)? < free_min {
-            bail!("filled more than {DISK_BYTES_MAX} bytes of the disk");
+            bail!("took more of the disk than the load may");
         }
         if !is_interrupted && bounds.interrupted_after.is_some_and(|after| took >= after) {
             signal(child, Signal::INT)?;
@@ -105,6 +111,11 @@ fn wait(child: &mut Child, bounds: Bounds<'_>, free_min: u64) -> anyhow::Result<
         }
         thread::sleep(LOOK_INTERVAL);
     }
+}
+
+/// What a load that sends so many bytes may take of the disk: a third more, for headers and what is dropped late.
+fn taken_max(sent: f64) -> u64 {
+    ((sent * 4.0 / 3.0) as u64 + DISK_BYTES_BASE).min(DISK_BYTES_MAX)
 }
 
 fn read(pipe: Option<impl Read + Send + 'static>) -> thread::JoinHandle<String> {
@@ -141,6 +152,7 @@ mod tests {
             interrupted_after,
             shows_progress: false,
             disk: Path::new("/"),
+            sent_max: 0.0,
         }
     }
 
@@ -166,6 +178,13 @@ mod tests {
         let ended = run(&mut shell, bounds(Duration::from_secs(20), after)).unwrap();
         assert_eq!(ended.stdout, "begun\nended\n");
         assert_eq!(ended.status.code(), Some(3));
+    }
+
+    #[test]
+    fn a_load_takes_by_what_it_sends_and_never_more_than_there_is() {
+        assert_eq!(taken_max(0.0), 3_000_000_000);
+        assert_eq!(taken_max(3e9), 7_000_000_000);
+        assert_eq!(taken_max(1e12), 12_000_000_000);
     }
 
     #[test]

@@ -34,13 +34,19 @@ pub(super) type Figures = Vec<(String, f64)>;
 
 impl Tools {
     /// Runs `fanlog-bench`; its figures.
-    pub(super) fn load(&self, arguments: &[&str], time_max: Duration) -> anyhow::Result<Figures> {
+    pub(super) fn load(
+        &self,
+        arguments: &[&str],
+        time_max: Duration,
+        sent_max: f64,
+    ) -> anyhow::Result<Figures> {
         let mut command = shell::command(&self.load);
         let bounds = Bounds {
             time_max,
             interrupted_after: None,
             shows_progress: false,
             disk: &self.dir,
+            sent_max,
         };
         figures(&bounded::output(command.args(arguments), bounds)?)
     }
@@ -145,6 +151,7 @@ impl Bench<'_> {
             bootstrap: self.broker.bootstrap(),
             topic: name,
             disk: &self.tools.dir,
+            sent_max: self.sent_max(),
         };
         let span = Duration::from_secs_f64(self.seconds);
         let rdkafka = || {
@@ -206,7 +213,15 @@ impl Bench<'_> {
         ];
         // The last answers of a broker that is far behind come late, and filling has a minute.
         let time_max = Duration::from_secs_f64(self.seconds * 2.0 + 180.0);
-        self.tools.load(&[&at[..], more].concat(), time_max)
+        let sent_max = self.sent_max();
+        self.tools
+            .load(&[&at[..], more].concat(), time_max, sent_max)
+    }
+
+    /// What a load writes at most before old segments are dropped, and what one that is read has in it.
+    fn sent_max(&self) -> f64 {
+        let written = (self.seconds * BYTES_PER_SECOND_MAX).min(KEPT_BYTES_MAX as f64);
+        written.max(CONSUMED_RECORDS as f64 * 1100.0)
     }
 
     /// Milliseconds until a broker that was killed with so much in its log answers for all its partitions again.

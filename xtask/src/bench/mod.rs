@@ -226,7 +226,7 @@ fn limits(kind: Kind, tools: &Tools, options: &Options, results: &mut Results) {
     let dir = tools.dir.display().to_string();
     let found = step("what the machine gives", || {
         let arguments = ["limits", &dir, "--seconds", &seconds];
-        tools.load(&arguments, Duration::from_secs(600))
+        tools.load(&arguments, Duration::from_secs(600), 0.0)
     });
     match found {
         Ok(found) => {

@@ -104,6 +104,8 @@ pub(super) struct At<'a> {
     pub(super) topic: &'a str,
     /// A place on the disk that is filled.
     pub(super) disk: &'a Path,
+    /// How many bytes are sent at most.
+    pub(super) sent_max: f64,
 }
 
 impl<'a> At<'a> {
@@ -113,6 +115,7 @@ impl<'a> At<'a> {
             interrupted_after,
             shows_progress: false,
             disk: self.disk,
+            sent_max: self.sent_max,
         }
     }
 }

@@ -71,6 +71,7 @@ fn one(tools: &Tools, bytes: u32, linger: u32, seconds: f64) -> anyhow::Result<F
         bootstrap: &sink.bootstrap,
         topic: "nothing",
         disk: &tools.dir,
+        sent_max: 0.0,
     };
     let rdkafka = tools.rdkafka.as_ref();
     let rdkafka = rdkafka.context("librdkafka's load tool was not prepared")?;
