@@ -32,6 +32,13 @@ impl Figures {
         self.put("max_ms", times.max() as f64 / 1000.0);
     }
 
+    /// Adds all of another, each name behind `prefix`.
+    pub fn put_all(&mut self, prefix: &str, other: &Self) {
+        for (name, value) in &other.0 {
+            self.put(format!("{prefix}{name}"), *value);
+        }
+    }
+
     /// A number by its name.
     pub fn get(&self, name: &str) -> Option<f64> {
         let found = self.0.iter().find(|(known, _)| known == name);

@@ -8,7 +8,7 @@ use crate::connection::Connection;
 use crate::figures::{Figures, record, times};
 use crate::gaps::Gaps;
 use crate::load::{Load, Shape, acknowledged};
-use crate::pace::{Pace, Turn};
+use crate::pace::{Pace, Stop, Turn};
 use fanlog_protocol::records::Compression;
 use hdrhistogram::Histogram;
 use std::sync::mpsc;
@@ -35,6 +35,8 @@ pub struct Latency {
     pub span: Duration,
     /// What of it is not counted: the first moments are the connection's.
     pub warm_up: Duration,
+    /// Ends earlier once somebody says so.
+    pub stop: Stop,
 }
 
 /// A batch that is under way: when its time begins, and whether it counts.
@@ -108,7 +110,7 @@ impl Latency {
         let mut pace = Pace::new(started, self.span, batches_per_second, number, senders);
         let mut sent = 0i32;
         let mut unsent = times();
-        loop {
+        while !self.stop.is_given() {
             let (due, from) = match pace.turn() {
                 Turn::Send { due, from } => (due, from),
                 Turn::Over => break,

@@ -8,15 +8,17 @@
 
 pub mod burst;
 pub mod cold;
+pub mod compaction;
 pub mod connection;
 pub mod end_to_end;
 pub mod fetch;
 pub mod figures;
 mod gaps;
+mod keyed;
 pub mod latency;
 pub mod limits;
 pub mod load;
-mod pace;
+pub mod pace;
 mod processor;
 pub mod produce;
 mod reader;

@@ -51,7 +51,14 @@ impl Load {
     /// # Errors
     /// The batch would be too large for the format.
     pub fn new(topic: &str, shape: Shape, acks: i16) -> anyhow::Result<Self> {
-        let batch = batch(shape)?;
+        Self::of(topic, &batch(shape)?, shape.records(), acks)
+    }
+
+    /// Takes a batch of so many records as it is.
+    ///
+    /// # Errors
+    /// The request would be too large.
+    pub(crate) fn of(topic: &str, batch: &[u8], records: usize, acks: i16) -> anyhow::Result<Self> {
         let batch_bytes = batch.len();
         let request = ProduceRequest {
             transactional_id: None,
@@ -61,7 +68,7 @@ impl Load {
                 name: Cow::Borrowed(topic),
                 partition_data: vec![PartitionProduceData {
                     index: 0,
-                    records: Some(RecordBytes::Borrowed(&batch)),
+                    records: Some(RecordBytes::Borrowed(batch)),
                 }],
                 ..TopicProduceData::default()
             }],
@@ -73,7 +80,7 @@ impl Load {
             frame,
             partition_at,
             batch_bytes,
-            records: shape.records(),
+            records,
         })
     }
 
@@ -103,7 +110,7 @@ impl Load {
 }
 
 /// Bytes that compress about as well as JSON does; none of them depends on chance.
-fn value(bytes: usize, number: usize) -> Vec<u8> {
+pub(crate) fn value(bytes: usize, number: usize) -> Vec<u8> {
     let mut state = number as u32 | 1;
     let mut value = Vec::with_capacity(bytes + 32);
     while value.len() < bytes {

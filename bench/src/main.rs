@@ -4,10 +4,12 @@ use anyhow::Context;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use fanlog_bench::burst::{Baseline, Burst, Held};
 use fanlog_bench::cold::{Cold, Steady};
+use fanlog_bench::compaction::Compaction;
 use fanlog_bench::end_to_end::EndToEnd;
 use fanlog_bench::fetch::Fetch;
 use fanlog_bench::latency::Latency;
 use fanlog_bench::load::Shape;
+use fanlog_bench::pace::Stop;
 use fanlog_bench::produce::Produce;
 use fanlog_bench::sink::Sink;
 use fanlog_bench::{Figures, limits, topic};
@@ -159,6 +161,39 @@ enum Command {
         /// How many partitions every topic has.
         #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(i32).range(1..))]
         partitions: i32,
+    },
+    /// Records with keys, compacted while there is load: what is left is compared with a model. The broker must be Fanlog, on this
+    /// machine.
+    Compaction {
+        #[command(flatten)]
+        at: At,
+        /// The broker's data directory, where it notes how far a log is compacted.
+        #[arg(long)]
+        data: PathBuf,
+        /// Records to be compacted.
+        #[arg(long, default_value_t = 10_000_000)]
+        records: u64,
+        /// Keys that they have.
+        #[arg(long, default_value_t = 1_000_000, value_parser = clap::value_parser!(u64).range(1..))]
+        keys: u64,
+        /// Bytes of a record's value; 16 at least.
+        #[arg(long, default_value_t = 100)]
+        record_bytes: usize,
+        /// Bytes of a segment.
+        #[arg(long, default_value_t = 64 * 1024 * 1024)]
+        segment_bytes: u64,
+        /// Records of 1 KiB a second on another topic; 0 for as many as are acknowledged.
+        #[arg(long, default_value_t = 0)]
+        rate: u32,
+        /// Records of that load in a batch.
+        #[arg(long, default_value_t = 64, value_parser = clap::value_parser!(u32).range(1..))]
+        batch_records: u32,
+        /// Seconds of load without compaction.
+        #[arg(long, default_value_t = 20.0)]
+        seconds: f64,
+        /// Compacts first, then measures without.
+        #[arg(long)]
+        compact_first: bool,
     },
     /// Waits until every partition of a topic answers.
     Ready {
@@ -340,6 +375,31 @@ fn run(command: Command) -> anyhow::Result<Figures> {
             topic::create(&at.bootstrap, &at.topic, at.partitions, &config)?;
             Ok(Figures::default())
         }
+        Command::Compaction {
+            at,
+            data,
+            records,
+            keys,
+            record_bytes,
+            segment_bytes,
+            rate,
+            batch_records,
+            seconds,
+            compact_first,
+        } => Compaction {
+            broker: at.bootstrap,
+            topic: at.topic,
+            data,
+            records,
+            keys,
+            record_bytes,
+            segment_bytes,
+            rate,
+            batch_records,
+            span: span(seconds)?,
+            compact_first,
+        }
+        .run(),
         Command::Ready { at } => {
             topic::wait_until_led(&at.bootstrap, &at.topic, at.partitions)?;
             Ok(Figures::default())
@@ -422,6 +482,7 @@ fn run(command: Command) -> anyhow::Result<Figures> {
             acks,
             span: span(seconds)?,
             bytes_max,
+            stop: Stop::default(),
         }
         .run(),
         Command::Latency {
@@ -442,6 +503,7 @@ fn run(command: Command) -> anyhow::Result<Figures> {
             connections,
             span: span(seconds)?,
             warm_up: span(warm_up)?,
+            stop: Stop::default(),
         }
         .run(),
         Command::Fetch {

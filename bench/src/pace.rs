@@ -1,6 +1,23 @@
 //! A schedule that is kept whatever the broker does (an open loop).
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
+
+/// Ends loads before their time is over.
+#[derive(Clone, Debug, Default)]
+pub struct Stop(Arc<AtomicBool>);
+
+impl Stop {
+    /// From now on.
+    pub fn give(&self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+
+    pub(crate) fn is_given(&self) -> bool {
+        self.0.load(Ordering::Relaxed)
+    }
+}
 
 /// How far behind its schedule a sender may end, before it gives up what is still due.
 const BEHIND_MAX: Duration = Duration::from_secs(2);

@@ -4,6 +4,7 @@ use crate::connection::Connection;
 use crate::figures::{Figures, record, times};
 use crate::gaps::Gaps;
 use crate::load::{Load, Shape, acknowledged};
+use crate::pace::Stop;
 use crate::threads;
 use hdrhistogram::Histogram;
 use std::collections::VecDeque;
@@ -30,6 +31,8 @@ pub struct Produce {
     pub span: Duration,
     /// Ends earlier once so many bytes were acknowledged.
     pub bytes_max: u64,
+    /// Ends earlier once somebody says so.
+    pub stop: Stop,
 }
 
 struct Done {
@@ -79,7 +82,7 @@ impl Produce {
         let (mut sent, mut batches) = (0u64, 0u64);
         let end = Instant::now() + self.span;
         loop {
-            let goes_on = sent < batches_max && Instant::now() < end;
+            let goes_on = sent < batches_max && Instant::now() < end && !self.stop.is_given();
             if goes_on && sent_at.len() < self.in_flight {
                 let turn = sent * self.connections as u64 + number as u64;
                 let partition = (turn % u64::from(self.partitions.unsigned_abs())) as i32;

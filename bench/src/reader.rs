@@ -5,7 +5,7 @@ use crate::stamp::Stamp;
 use anyhow::{Context, ensure};
 use fanlog_protocol::messages::FetchRequest;
 use fanlog_protocol::messages::fetch_request::{FetchPartition, FetchTopic};
-use fanlog_protocol::records::{BatchView, Decompressor};
+use fanlog_protocol::records::{BatchView, Decompressor, RecordView};
 use fanlog_protocol::wire::RecordBytes;
 use std::borrow::Cow;
 
@@ -65,6 +65,27 @@ impl StampReader {
         limits: Limits,
         mut on_record: impl FnMut(usize, Stamp),
     ) -> anyhow::Result<u64> {
+        self.fetch_records(limits, |partition, _, record| {
+            let stamp = record.value.and_then(Stamp::read);
+            on_record(partition, stamp.context("a record without a stamp")?);
+            Ok(())
+        })
+    }
+
+    /// The offset behind all that came of a partition.
+    pub(crate) fn position(&self, partition: usize) -> i64 {
+        self.offsets[partition]
+    }
+
+    /// Asks once, and hands each record with its partition and offset over; how many records came.
+    ///
+    /// # Errors
+    /// A fetch was refused, `on_record` fails, or the connection broke.
+    pub(crate) fn fetch_records(
+        &mut self,
+        limits: Limits,
+        mut on_record: impl FnMut(usize, i64, &RecordView<'_>) -> anyhow::Result<()>,
+    ) -> anyhow::Result<u64> {
         let request = self.request(limits)?;
         self.first = (self.first + 1) % self.offsets.len();
         self.connection.send(&request)?;
@@ -84,11 +105,11 @@ impl StampReader {
             for batch in BatchView::parse_all(records).map_while(Result::ok) {
                 for record in batch.records(&mut self.decompressor)? {
                     let record = record?;
-                    if batch.offset_of(record.offset_delta).get() < *offset {
+                    let at = batch.offset_of(record.offset_delta).get();
+                    if at < *offset {
                         continue;
                     }
-                    let stamp = record.value.and_then(Stamp::read);
-                    on_record(index, stamp.context("a record without a stamp")?);
+                    on_record(index, at, &record)?;
                     came += 1;
                 }
                 *offset = batch.next_offset().get();

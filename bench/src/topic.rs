@@ -4,14 +4,23 @@ use crate::connection::Connection;
 use anyhow::{bail, ensure};
 use fanlog_protocol::ErrorCode;
 use fanlog_protocol::messages::create_topics_request::{CreatableTopic, CreatableTopicConfig};
+use fanlog_protocol::messages::incremental_alter_configs_request::{
+    AlterConfigsResource, AlterableConfig,
+};
 use fanlog_protocol::messages::list_offsets_request::{ListOffsetsPartition, ListOffsetsTopic};
-use fanlog_protocol::messages::{CreateTopicsRequest, DeleteTopicsRequest, ListOffsetsRequest};
+use fanlog_protocol::messages::{
+    CreateTopicsRequest, DeleteTopicsRequest, IncrementalAlterConfigsRequest, ListOffsetsRequest,
+};
 use std::borrow::Cow;
 use std::time::{Duration, Instant};
 
 const CREATE_TOPICS_VERSION: i16 = 4;
 const DELETE_TOPICS_VERSION: i16 = 3;
 const LIST_OFFSETS_VERSION: i16 = 5;
+const ALTER_CONFIGS_VERSION: i16 = 0;
+/// Kafka's numbers for a topic's settings, and for setting one.
+const TOPIC: i8 = 2;
+const SET: i8 = 0;
 /// The timestamp that stands for the end of a log.
 const LATEST: i64 = -1;
 /// How long a new topic may take until all its partitions have a leader.
@@ -67,6 +76,33 @@ pub fn wait_until_led(broker: &str, name: &str, partitions: i32) -> anyhow::Resu
             bail!("topic {name} has partitions without a leader after {LEADER_TIMEOUT:?}");
         }
         std::thread::sleep(LOOK_INTERVAL);
+    }
+    Ok(())
+}
+
+/// Changes settings of a topic.
+///
+/// # Errors
+/// The broker refuses.
+pub fn alter(broker: &str, name: &str, settings: &[(&str, &str)]) -> anyhow::Result<()> {
+    let configs = settings.iter().map(|(name, value)| AlterableConfig {
+        name: Cow::Borrowed(name),
+        config_operation: SET,
+        value: Some(Cow::Borrowed(value)),
+    });
+    let request = IncrementalAlterConfigsRequest {
+        resources: vec![AlterConfigsResource {
+            resource_type: TOPIC,
+            resource_name: Cow::Borrowed(name),
+            configs: configs.collect(),
+        }],
+        validate_only: false,
+    };
+    let mut connection = Connection::open(broker)?;
+    let answer = connection.call(&request, ALTER_CONFIGS_VERSION)?;
+    for resource in &answer.responses {
+        let error = resource.error_code;
+        ensure!(error == 0, "settings of {name} were refused: error {error}");
     }
     Ok(())
 }

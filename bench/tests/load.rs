@@ -11,6 +11,7 @@ use fanlog_bench::end_to_end::EndToEnd;
 use fanlog_bench::fetch::Fetch;
 use fanlog_bench::latency::Latency;
 use fanlog_bench::load::Shape;
+use fanlog_bench::pace::Stop;
 use fanlog_bench::produce::Produce;
 use fanlog_bench::sink::Sink;
 use fanlog_bench::topic;
@@ -36,6 +37,7 @@ fn everything_that_was_sent_is_read_by_every_reader() {
         acks: -1,
         span: Duration::from_secs(60),
         bytes_max: 50_000,
+        stop: Stop::default(),
     };
     let produced = produce.run().unwrap();
     let records = produced.get("records").unwrap();
@@ -74,6 +76,7 @@ fn every_record_that_was_due_is_acknowledged_and_counted_behind_the_warm_up() {
         connections: 2,
         span: Duration::from_millis(500),
         warm_up: Duration::from_millis(250),
+        stop: Stop::default(),
     };
     let found = latency.run().unwrap();
     assert_eq!(found.get("records").unwrap(), 50.0, "{found}");
@@ -94,6 +97,7 @@ fn records_that_go_together_are_all_counted() {
         connections: 2,
         span: Duration::from_millis(500),
         warm_up: Duration::ZERO,
+        stop: Stop::default(),
     };
     let found = latency.run().unwrap();
     assert_eq!(found.get("records").unwrap(), 1000.0, "{found}");
@@ -149,6 +153,7 @@ fn a_broker_that_stores_nothing_acknowledges_everything() {
         acks: -1,
         span: Duration::from_secs(60),
         bytes_max: 50_000,
+        stop: Stop::default(),
     };
     let found = produce.run().unwrap();
     assert!(found.get("records").unwrap() >= 400.0, "{found}");

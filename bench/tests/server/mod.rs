@@ -1,34 +1,45 @@
-//! A broker in the test's own process.
+//! A broker in the test's process.
 
-#![allow(unreachable_pub, reason = "a module of tests has no outside")]
+#![allow(
+    dead_code,
+    clippy::unwrap_used,
+    reason = "each test uses what it needs; the lint does not know that this is a test"
+)]
 
 use fanlog_broker::{Broker, BrokerConfig};
 use fanlog_environment::{Environment, RealDisk};
 use fanlog_kafka_listener::{KafkaListener, ListenerConfig};
 use fanlog_model::BrokerId;
+use std::path::PathBuf;
 use std::time::Duration;
 use tokio::runtime::Runtime;
 use tokio::sync::watch;
 
 /// A broker on threads of its own, so that the blocking tool does not stop it.
-pub struct Server {
-    /// Where it listens.
-    pub bootstrap: String,
+pub(crate) struct Server {
+    pub(crate) bootstrap: String,
     runtime: Runtime,
     stop: watch::Sender<bool>,
-    _dir: tempfile::TempDir,
+    dir: tempfile::TempDir,
 }
 
 impl Server {
-    /// Starts it.
-    pub fn start() -> Self {
+    pub(crate) fn start() -> Self {
+        Self::start_with(&[])
+    }
+
+    pub(crate) fn start_with(settings: &[(&str, &str)]) -> Self {
         let dir = tempfile::tempdir().unwrap();
         let runtime = Runtime::new().unwrap();
         let environment = Environment::real(RealDisk::open(dir.path()).unwrap());
         let (stop, stopped) = watch::channel(false);
         let bootstrap = runtime.block_on(async {
-            let broker =
-                Broker::start(BrokerConfig::new(BrokerId(1), "/data"), environment).unwrap();
+            let mut config = BrokerConfig::new(BrokerId(1), "/data");
+            let settings = settings.iter();
+            config.statics = settings
+                .map(|(n, v)| ((*n).to_owned(), (*v).to_owned()))
+                .collect();
+            let broker = Broker::start(config, environment).unwrap();
             let config = ListenerConfig {
                 address: "127.0.0.1:0".parse().unwrap(),
                 advertise: None,
@@ -48,12 +59,16 @@ impl Server {
             bootstrap,
             runtime,
             stop,
-            _dir: dir,
+            dir,
         }
     }
 
-    /// Ends it.
-    pub fn end(self) {
+    /// Where the partitions' folders lie.
+    pub(crate) fn data(&self) -> PathBuf {
+        self.dir.path().to_owned()
+    }
+
+    pub(crate) fn end(self) {
         self.stop.send(true).unwrap();
         drop(self.runtime);
     }

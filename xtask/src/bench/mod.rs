@@ -7,6 +7,7 @@
 //! Read next: `scenario.rs`, `tables.rs`.
 
 mod bounded;
+mod compaction;
 mod example;
 mod measure;
 mod options;
@@ -52,6 +53,11 @@ pub(crate) fn run(args: &[String]) -> anyhow::Result<()> {
     if args.iter().any(|arg| arg == "--help") {
         println!("{HELP}");
         return Ok(());
+    }
+    if let Some((first, rest)) = args.split_first()
+        && first == "compaction"
+    {
+        return compaction::run(rest);
     }
     let options = Options::parse(args)?;
     match options.mode {

@@ -5,6 +5,7 @@ use crate::shell::Usage;
 pub(super) const HELP: &str = "\
 usage: cargo xtask bench [--journal | --example | --plots] [--rounds N] [--seconds S] [--only NAME,...] [--systems NAME,...]
                          [--write] [--quick] [--scale S] [--run a|b|ab]
+       cargo xtask bench compaction [--rounds N] [--seconds S] [--records N] [--keys N] [--rates R,...]
 
   (nothing)   Fanlog beside Kafka 4.4; writes bench/RESULTS.md, bench/results.jsonl and docs/bench/
   --journal   Fanlog alone: 1 to 1,000 partitions, single records to 1 MB batches, topics of class sync and os
