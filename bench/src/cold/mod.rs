@@ -13,6 +13,7 @@ pub use steady::Steady;
 
 use crate::figures::Figures;
 use crate::load::Shape;
+use crate::pace::Stop;
 use crate::produce::Produce;
 use crate::topic;
 use anyhow::{Context, ensure};
@@ -110,6 +111,7 @@ impl Cold {
             acks: -1,
             span: Duration::from_secs(24 * 60 * 60),
             bytes_max: self.old_bytes,
+            stop: Stop::default(),
         }
         .run()
     }

@@ -4,9 +4,10 @@
 //! Owns: which log is next, which are given up, and how fast it goes.   Never: what stays of a log; that is storage's.
 //! In -> out: the clock and the settings -> smaller logs.
 //! Invariants: one log at a time; no lock of a partition is held but for a swap. It stops, where it must, after any piece of work.
-//! Read next: `commit_latency.rs`, `partition/cleaning.rs`; the reasons are in docs/decisions/compaction.md.
+//! Read next: `cleaner_pace.rs`, `partition/cleaning.rs`; the reasons are in docs/decisions/compaction.md.
 
 use crate::broker::Broker;
+use crate::cleaner_pace::Pacer;
 use crate::metrics::CleanerMetrics;
 use crate::partition::Partition;
 use fanlog_model::settings::BrokerSettings;
@@ -17,13 +18,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// How long a pause lasts before it is looked whether it may end.
+/// The shortest pause where there is nothing to clean.
 const PAUSE: Duration = Duration::from_millis(10);
-/// While commits are slow the cleaner works for a tenth of the time at least: it must not stand still for ever.
-const PAUSES_PER_WORK: u32 = 10;
-const YIELD_MAX: Duration = Duration::from_secs(1);
-/// Without a commit for so long there is nobody to make way for.
-const QUIET: Duration = Duration::from_millis(200);
 /// After how long a log is tried again whose cleaning failed for a reason that may pass.
 const RETRY_PAUSE: Duration = Duration::from_secs(60);
 
@@ -151,9 +147,18 @@ impl Broker {
         let settings = self.settings();
         let commits = self.metrics().commits().clone();
         let now = self.steady_clock.wall_ms();
-        let mut pacer = Pacer::new(self, partition, &settings, started);
+        let may_go_on = || !self.cleaner.stop.is_given() && partition.check_serving().is_ok();
+        let wait = |span| self.cleaner.stop.wait(span);
+        let bytes_per_second = settings.log_cleaner_io_bytes_per_second_max;
+        let clock = || self.steady_clock.monotonic();
+        let mut pacer = Pacer::new(bytes_per_second, &clock, &commits, &may_go_on, &wait);
+        // A simulation's clock stands still while it waits.
+        let waits = self.config.has_timers;
         commits.hold(true);
-        let result = partition.clean(now, memory(&settings), &mut |bytes| pacer.go_on(bytes));
+        let result = partition.clean(now, memory(&settings), &mut |work| match waits {
+            true => pacer.go_on(work),
+            false => may_go_on(),
+        });
         commits.hold(false);
         let took = self.steady_clock.monotonic().saturating_sub(started);
         let has_failed = matches!(&result, Err(error) if !is_expected(error));
@@ -244,82 +249,5 @@ fn memory(settings: &BrokerSettings) -> CleanerMemory {
         map_bytes: usize::try_from(bytes).unwrap_or(usize::MAX),
         map_load_factor: settings.log_cleaner_load_factor,
         buffer_bytes: settings.log_cleaner_io_buffer_bytes.max(4096) as usize,
-    }
-}
-
-/// Slows a cleaning down: to its bytes per second, and while it slows commits down.
-struct Pacer<'a> {
-    broker: &'a Broker,
-    partition: &'a Partition,
-    bytes_per_second: f64,
-    started: Duration,
-    bytes: f64,
-    /// When the last piece of work began.
-    work_began: Duration,
-}
-
-impl<'a> Pacer<'a> {
-    fn new(
-        broker: &'a Broker,
-        partition: &'a Partition,
-        settings: &BrokerSettings,
-        started: Duration,
-    ) -> Self {
-        Self {
-            broker,
-            partition,
-            bytes_per_second: settings.log_cleaner_io_bytes_per_second_max.max(1.0),
-            started,
-            bytes: 0.0,
-            work_began: started,
-        }
-    }
-
-    /// Waits as long as is due after so many bytes; whether to go on.
-    fn go_on(&mut self, bytes: u64) -> bool {
-        self.bytes += bytes as f64;
-        // A simulation's clock stands still while it waits.
-        if self.broker.config.has_timers {
-            self.keep_rate();
-            self.make_way();
-        }
-        self.work_began = self.now();
-        self.may_go_on()
-    }
-
-    fn now(&self) -> Duration {
-        self.broker.steady_clock.monotonic()
-    }
-
-    fn may_go_on(&self) -> bool {
-        !self.broker.cleaner.stop.is_given() && self.partition.check_serving().is_ok()
-    }
-
-    fn keep_rate(&self) {
-        let seconds = (self.bytes / self.bytes_per_second).min(1e9);
-        let due = self.started + Duration::from_secs_f64(seconds);
-        while let left = due.saturating_sub(self.now())
-            && !left.is_zero()
-            && self.may_go_on()
-        {
-            self.broker.cleaner.stop.wait(left.min(YIELD_MAX));
-        }
-    }
-
-    /// Waits while commits take longer than usual.
-    fn make_way(&self) {
-        let commits = self.broker.metrics().commits();
-        let worked = self.now().saturating_sub(self.work_began);
-        let until = self.now() + (worked * PAUSES_PER_WORK).clamp(PAUSE, YIELD_MAX);
-        let (mut count, mut last) = (commits.count(), self.now());
-        while commits.is_high() && self.now() < until && self.may_go_on() {
-            self.broker.cleaner.stop.wait(PAUSE);
-            if commits.count() != count {
-                (count, last) = (commits.count(), self.now());
-            } else if self.now().saturating_sub(last) > QUIET {
-                // Nobody commits any more: what was high stays so.
-                return;
-            }
-        }
     }
 }

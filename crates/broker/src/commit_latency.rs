@@ -71,6 +71,11 @@ impl CommitLatency {
         (recent, self.usual_ns.load(Ordering::Relaxed))
     }
 
+    /// How long they usually take.
+    pub(crate) fn usual(&self) -> Duration {
+        Duration::from_micros(self.usual_us.load(Ordering::Relaxed))
+    }
+
     /// How many acknowledgements there were.
     pub(crate) fn count(&self) -> u64 {
         self.count.load(Ordering::Relaxed)

@@ -15,6 +15,7 @@ mod topics_view;
 
 mod append_types;
 mod cleaner;
+mod cleaner_pace;
 mod cold_reads;
 mod commit_latency;
 mod committer;

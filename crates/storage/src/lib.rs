@@ -22,7 +22,7 @@ mod read_plan;
 mod segment;
 mod sparse_index;
 
-pub use compaction::{CleanError, Cleaned, CleanedSegment, CleanerMemory, Cleaning, Pace};
+pub use compaction::{CleanError, Cleaned, CleanedSegment, CleanerMemory, Cleaning, Pace, Work};
 pub use config::{Durability, LogConfig};
 pub use error::{AppendError, ChangeError, LogFailed, OpenLogError, ReadError};
 pub use log::{CheckedBatches, Dirtiness, Log, ReadSearch, Removal, SyncTicket, TimeSearch};

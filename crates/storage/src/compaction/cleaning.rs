@@ -6,7 +6,7 @@ use super::batch_reader::{BatchReader, Source};
 use super::offset_map::OffsetMap;
 use super::rewrite::{CleanedSegment, Rewrite, Target};
 use super::sip_hash::SipKey;
-use super::{CleanError, CleanerMemory, Pace, keep_pace, swap};
+use super::{CleanError, CleanerMemory, Pace, Work, keep_pace, swap};
 use crate::config::LogConfig;
 use crate::formats::compaction_state::CompactionState;
 use fanlog_environment::Disk;
@@ -202,11 +202,11 @@ impl Cleaning {
                     break 'full;
                 }
                 if unpaced >= buffer_bytes as u64 {
-                    keep_pace(pace, unpaced)?;
+                    keep_pace(pace, Work::Moved(unpaced))?;
                     unpaced = 0;
                 }
             }
-            keep_pace(pace, unpaced)?;
+            keep_pace(pace, Work::Moved(unpaced))?;
         }
         self.counts.keys = map.len();
         self.end = end;
@@ -256,7 +256,8 @@ impl Cleaning {
         let state = &mut self.plan.state;
         state.holes_below = state.holes_below.max(swap.end);
         state.swap = Some(swap);
-        self.finish_swap()
+        self.finish_swap()?;
+        keep_pace(pace, Work::Synced)
     }
 
     fn finish_swap(&mut self) -> Result<(), CleanError> {

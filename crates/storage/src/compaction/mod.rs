@@ -100,11 +100,20 @@ impl CleanError {
     }
 }
 
-/// Told of every few hundred kilobytes read or written; whether to go on. It may wait as long as it likes: no lock is held.
-pub type Pace<'a> = &'a mut dyn FnMut(u64) -> bool;
+/// A piece of a cleaning's work that is done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Work {
+    /// So many bytes were read or written, a few hundred thousand at most unless a batch has more.
+    Moved(u64),
+    /// Files were synced, for which commits may have had to wait.
+    Synced,
+}
 
-fn keep_pace(pace: Pace<'_>, bytes: u64) -> Result<(), CleanError> {
-    match pace(bytes) {
+/// Told of every piece of work; whether to go on. It may wait as long as it likes: no lock is held.
+pub type Pace<'a> = &'a mut dyn FnMut(Work) -> bool;
+
+fn keep_pace(pace: Pace<'_>, work: Work) -> Result<(), CleanError> {
+    match pace(work) {
         true => Ok(()),
         false => Err(CleanError::Interrupted),
     }

@@ -3,7 +3,7 @@
 use super::batch_reader::{BatchReader, Source};
 use super::cleaning::{Counts, Rules};
 use super::swap::{self, cleaned_path};
-use super::{CleanError, Pace, keep_pace};
+use super::{CleanError, Pace, Work, keep_pace};
 use crate::formats::compaction_state::Swap;
 use crate::formats::file_names::{self, LOG, TRANSACTION_INDEX};
 use crate::header::BatchHeader;
@@ -18,7 +18,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// How much is written between two syncs: a sync of all at once would stall the commits of others.
-const SYNC_BYTES: u64 = 8 * 1024 * 1024;
+const SYNC_BYTES: u64 = 2 * 1024 * 1024;
 /// The longest transaction index that is read.
 const TRANSACTION_INDEX_BYTES_MAX: usize = 64 * 1024 * 1024;
 
@@ -105,6 +105,7 @@ impl<'a> Rewrite<'a> {
         let (first, last) = (&sources[0], &sources[sources.len() - 1]);
         self.write_transaction_index(sources)?;
         self.finish()?;
+        keep_pace(pace, Work::Synced)?;
         counts.bytes_written += self.written;
         Ok(CleanedSegment {
             swap: Swap {
@@ -140,11 +141,11 @@ impl<'a> Rewrite<'a> {
                 self.flush(pace)?;
             }
             if unpaced >= self.buffer_bytes as u64 {
-                keep_pace(pace, unpaced)?;
+                keep_pace(pace, Work::Moved(unpaced))?;
                 unpaced = 0;
             }
         }
-        keep_pace(pace, unpaced)
+        keep_pace(pace, Work::Moved(unpaced))
     }
 
     /// Appends what stays of a batch to what is to be written.
@@ -203,14 +204,16 @@ impl<'a> Rewrite<'a> {
         self.unsynced += length;
         self.pending.clear();
         self.pending.shrink_to(2 * self.buffer_bytes);
-        if self.unsynced >= SYNC_BYTES {
-            self.file.sync_data().map_err(io)?;
-            self.unsynced = 0;
-        }
         if self.indexes.offsets.is_flush_due() {
             self.indexes.flush(self.disk).map_err(io)?;
         }
-        keep_pace(pace, length)
+        keep_pace(pace, Work::Moved(length))?;
+        if self.unsynced >= SYNC_BYTES {
+            self.file.sync_data().map_err(io)?;
+            self.unsynced = 0;
+            keep_pace(pace, Work::Synced)?;
+        }
+        Ok(())
     }
 
     /// Aborted transactions of the sources stay as their batches do.
