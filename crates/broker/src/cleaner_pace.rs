@@ -145,15 +145,19 @@ mod tests {
                 commit: Cell::new(Some(ms(1))),
                 moved: Cell::new(0.0),
             };
-            (0..100).for_each(|_| world.commits.note(ms(1)));
+            (0..100).for_each(|_| world.note(ms(1)));
             world.commits.hold(true);
             world
+        }
+
+        fn note(&self, took: Duration) {
+            self.commits.note(self.now.get(), took);
         }
 
         fn pass(&self, span: Duration) {
             self.now.set(self.now.get() + span);
             if let Some(commit) = self.commit.get() {
-                self.commits.note(commit);
+                self.note(commit);
             }
         }
 
@@ -185,7 +189,7 @@ mod tests {
     fn it_makes_way_for_commits_that_are_slow_and_not_for_ever() {
         let world = World::new();
         world.commit.set(Some(ms(50)));
-        (0..20).for_each(|_| world.commits.note(ms(50)));
+        (0..20).for_each(|_| world.note(ms(50)));
         assert_eq!(world.waits(1e9, ms(20), Work::Moved(1)), ms(200));
         world.commit.set(Some(ms(1)));
         let waited = world.waits(1e9, ms(50), Work::Moved(1));
@@ -212,7 +216,7 @@ mod tests {
     #[test]
     fn where_nobody_commits_it_does_not_wait() {
         let world = World::new();
-        (0..20).for_each(|_| world.commits.note(ms(50)));
+        (0..20).for_each(|_| world.note(ms(50)));
         world.commit.set(None);
         assert_eq!(world.waits(1e9, ms(500), Work::Synced), ms(0));
         let waited = world.waits(1e9, ms(100), Work::Moved(1));

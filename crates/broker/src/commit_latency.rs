@@ -73,7 +73,7 @@ impl CommitLatency {
 
     /// How long they usually take.
     pub(crate) fn usual(&self) -> Duration {
-        Duration::from_micros(self.usual_us.load(Ordering::Relaxed))
+        Duration::from_nanos(self.usual_ns.load(Ordering::Relaxed))
     }
 
     /// How many acknowledgements there were.
