@@ -43,7 +43,8 @@ def parse(arguments):
     add("--quick", action="store_true", help="few rounds")
     add("--classes", default=",".join(BY_CLASS), help="durability classes, a topic of each")
     add("--seed", type=int, default=int(time.time()), help="of the pauses between faults")
-    add("--port", type=int, default=19_392)
+    # Two runs side by side must not find each other's brokers, and no outgoing connection has a port from so low.
+    add("--port", type=int, default=10_000 + 2 * (os.getpid() % 10_000))
     add("--partitions", type=int, default=6)
     add("--rate", type=float, default=250, help="records a second and producer")
     add("--acks-between", type=int, default=1_000, help="acknowledgements before each fault")

@@ -6,6 +6,7 @@ use std::fs::File;
 use std::net::{TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::atomic::{AtomicU16, Ordering};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, bail};
@@ -340,14 +341,23 @@ fn wait_until_it_accepts(address: &str, mut process: Option<&mut Child>) -> anyh
     }
 }
 
-/// Ports that are free now; they are all held at once so that they differ.
+/// Ports that are free now, below those that the system gives to outgoing connections: one of these may take such a port before the
+/// broker does. Each process begins to search at a place of its own.
 fn free_ports<const N: usize>() -> anyhow::Result<[u16; N]> {
-    let mut held = Vec::with_capacity(N);
+    const FIRST: u16 = 10_000;
+    const COUNT: u16 = 20_000;
+    static NEXT: AtomicU16 = AtomicU16::new(0);
+    let start = u16::try_from(std::process::id().wrapping_mul(131) % u32::from(COUNT))?;
     let mut ports = [0; N];
     for port in &mut ports {
-        let listener = TcpListener::bind("127.0.0.1:0")?;
-        *port = listener.local_addr()?.port();
-        held.push(listener);
+        let mut candidates = (0..COUNT).map(|_| {
+            let step = NEXT.fetch_add(1, Ordering::Relaxed) % COUNT;
+            FIRST
+                + u16::try_from((u32::from(start) + u32::from(step)) % u32::from(COUNT))
+                    .unwrap_or(0)
+        });
+        let free = candidates.find(|port| TcpListener::bind(("127.0.0.1", *port)).is_ok());
+        *port = free.context("no port between 10000 and 30000 is free")?;
     }
     Ok(ports)
 }

@@ -3,7 +3,6 @@
 use fanlog_client::{ClientConfig, Cluster};
 use std::fs::File;
 use std::io::{BufRead, BufReader};
-use std::net::TcpListener;
 use std::process::{Child, ChildStdout, Command, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::mpsc;
@@ -32,13 +31,12 @@ impl Broker {
             let process = None;
             return Self { address, process };
         }
-        let address = free_address();
         let folder = TempDir::new().expect("the system's folder for temporary files is writable");
         let mut child = Command::new(env!("CARGO_BIN_EXE_fanlog"))
             .arg("serve")
             .arg("--data")
             .arg(folder.path())
-            .args(["--kafka", &address, "--http", &free_address()])
+            .args(["--kafka", "127.0.0.1:0", "--http", "127.0.0.1:0"])
             .args(settings.iter().flat_map(|setting| ["--set", setting]))
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
@@ -46,9 +44,8 @@ impl Broker {
             .spawn()
             .expect("cargo has built the binary");
         let said = child.stdout.take().expect("stdout was asked to be piped");
-        wait_until_it_serves(said);
         Self {
-            address,
+            address: address_of(&wait_until_it_serves(said)),
             process: Some((child, folder)),
         }
     }
@@ -86,7 +83,7 @@ impl Drop for Broker {
 }
 
 /// Waits for what `fanlog serve` says once its ports are open; goes on reading, so that it can go on talking.
-fn wait_until_it_serves(said: ChildStdout) {
+fn wait_until_it_serves(said: ChildStdout) -> String {
     let (serves, is_serving) = mpsc::channel();
     std::thread::spawn(move || {
         for line in BufReader::new(said).lines() {
@@ -96,14 +93,15 @@ fn wait_until_it_serves(said: ChildStdout) {
     });
     let first = is_serving.recv_timeout(STARTED_WITHIN);
     let first = first.expect("the broker serves, or its log above says why not");
-    first.expect("what the broker says is text");
+    first.expect("what the broker says is text")
 }
 
-/// An address whose port was free a moment ago.
-fn free_address() -> String {
-    let listener = TcpListener::bind("127.0.0.1:0").expect("loopback has free ports");
-    let address = listener.local_addr().expect("it is bound");
-    address.to_string()
+/// Where clients find the broker, by the line that says that it is ready: the system has chosen the port.
+fn address_of(ready: &str) -> String {
+    let behind = ready.split_once("Kafka clients at ");
+    let address = behind.and_then(|(_, rest)| rest.split_once(','));
+    let (address, _) = address.expect("the line names the address");
+    address.to_owned()
 }
 
 /// A name that no other test, nor an earlier run on the same broker, has used.
