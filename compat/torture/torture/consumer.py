@@ -20,6 +20,8 @@ BATCH_MAX = 500
 # The broker no longer has the position that this reader had reached.
 LOST = {KafkaError._AUTO_OFFSET_RESET, KafkaError._LOG_TRUNCATION, KafkaError.OFFSET_OUT_OF_RANGE}
 FINAL_SECONDS = 180
+# How long a reader that lost its place asks where the partition ends.
+END_SECONDS = 60
 
 
 class Reader:
@@ -98,15 +100,26 @@ class Reader:
     def go_on(self, partition):
         """From the end of what is left."""
         place = TopicPartition(self.args.topic, partition)
-        try:
-            _, high = self.consumer.get_watermark_offsets(place, timeout=30)
-            self.consumer.incremental_unassign([place])
-            self.consumer.incremental_assign([TopicPartition(self.args.topic, partition, high)])
-        except KafkaException as error:
-            # The reader will be seen to stall.
-            print(f"{self.args.name}: partition {partition}: {error}", file=sys.stderr, flush=True)
+        high = self.end_of(place)
+        if high is None:
             return
+        self.consumer.incremental_unassign([place])
+        self.consumer.incremental_assign([TopicPartition(self.args.topic, partition, high)])
         self.history.write("assign", p=[partition])
+
+    def end_of(self, place):
+        """The end of a partition; asked again where the broker goes away meanwhile."""
+        deadline = time.monotonic() + END_SECONDS
+        while not self.stopping:
+            try:
+                return self.consumer.get_watermark_offsets(place, timeout=30)[1]
+            except KafkaException as error:
+                if time.monotonic() > deadline:
+                    # The reader will be seen to stall.
+                    print(f"{self.args.name}: partition {place.partition}: {error}", file=sys.stderr, flush=True)
+                    return None
+                time.sleep(0.1)
+        return None
 
     def record(self, message):
         name, is_whole = values.name_of(message.value())
