@@ -25,7 +25,9 @@ mod sparse_index;
 pub use compaction::{CleanError, Cleaned, CleanedSegment, CleanerMemory, Cleaning, Pace, Work};
 pub use config::{Durability, LogConfig};
 pub use error::{AppendError, ChangeError, LogFailed, OpenLogError, ReadError};
-pub use log::{CheckedBatches, Dirtiness, Log, ReadSearch, Removal, SyncTicket, TimeSearch};
+pub use log::{
+    BegunSwap, CheckedBatches, Dirtiness, Log, ReadSearch, Removal, SyncTicket, TimeSearch,
+};
 pub use read_plan::{AtOnce, FileSlice, ReadPlan, ReadTurns};
 pub use types::{
     ActiveProducer, AppendOrigin, Appended, ReadLimit, RecoveryMode, Retained, TimestampOffset,

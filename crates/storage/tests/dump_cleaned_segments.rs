@@ -79,7 +79,11 @@ fn clean(log: &mut Log, now: TimestampMs) {
     let memory = CleanerMemory::default();
     let mut cleaning = log.begin_cleaning(now, memory).unwrap().unwrap();
     cleaning
-        .run(&mut |_| true, &mut |cleaned| log.install_cleaned(cleaned))
+        .run(&mut |_| true, &mut |cleaned| {
+            let begun = log.begin_swap(cleaned)?;
+            let decided = begun.decide();
+            log.install_cleaned(cleaned, &begun, decided)
+        })
         .unwrap();
     log.finish_cleaning(&cleaning);
 }

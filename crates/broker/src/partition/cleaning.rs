@@ -1,4 +1,4 @@
-//! How a partition's log is compacted: planned and swapped under the log's lock, read and written without it.
+//! How a partition's log is compacted: planned and swapped under the log's lock, read, written and synced without it.
 //!
 //! Invariants: at most one cleaning of a partition is under way.
 
@@ -36,7 +36,10 @@ impl Partition {
             return Ok(None);
         };
         let result = cleaning.run(pace, &mut |cleaned| {
-            self.change(|log| log.install_cleaned(cleaned))
+            let begun = self.change(|log| log.begin_swap(cleaned));
+            let begun = begun.unwrap_or(Err(CleanError::Interrupted))?;
+            let decided = begun.decide();
+            self.change(|log| log.install_cleaned(cleaned, &begun, decided))
                 .unwrap_or(Err(CleanError::Interrupted))
         });
         // Where it went away there is nothing to tell.

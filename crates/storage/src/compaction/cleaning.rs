@@ -137,7 +137,7 @@ impl Cleaning {
     }
 
     /// Cleans. Blocks; the log's lock must not be held. `install` is called with each cleaned segment and passes it to
-    /// [`crate::Log::install_cleaned`] under the lock.
+    /// [`crate::Log::begin_swap`] and [`crate::Log::install_cleaned`], both under the lock, and decides the swap between them, without it.
     ///
     /// # Errors
     /// What is done by then is done; the log is whole.
@@ -246,9 +246,9 @@ impl Cleaning {
         let cleaned = Rewrite::begin(&target, rules, base)
             .and_then(|rewrite| rewrite.run(&group, generation, &mut self.counts, pace))
             .inspect_err(|_| swap::discard(&*plan.disk, &plan.dir, base))?;
-        install(&cleaned).inspect_err(|error| {
-            // Where it is not known whether the swap happens its files must stay.
-            if !matches!(error, CleanError::Failed(_)) {
+        install(&cleaned).inspect_err(|_| {
+            // Where the swap may still happen, at the next start, its files must stay.
+            if swap::is_undecided(&*plan.disk, &plan.dir) {
                 swap::discard(&*plan.disk, &plan.dir, base);
             }
         })?;

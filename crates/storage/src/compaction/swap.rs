@@ -93,6 +93,11 @@ pub(crate) fn finish(
     Ok(())
 }
 
+/// Whether no swap is known to be decided on disk.
+pub(crate) fn is_undecided(disk: &dyn Disk, dir: &Path) -> bool {
+    matches!(read(disk, dir), Ok(state) if state.unwrap_or_default().swap.is_none())
+}
+
 /// Has a swap that failed not happen: `before` is what is said on disk, for good.
 ///
 /// # Errors

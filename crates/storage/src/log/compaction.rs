@@ -21,6 +21,8 @@ pub(super) struct Compaction {
     pub(super) clean_to: Option<Offset>,
     /// Whether a cleaning is under way.
     is_under_way: bool,
+    /// Whether a swap has begun: what is being replaced stays until it is over.
+    is_swapping: bool,
     /// Counts swaps: a search by time that began before one may have seen files of before and of after.
     pub(super) swaps: Arc<AtomicU64>,
 }
@@ -172,37 +174,70 @@ impl Log {
             .collect()
     }
 
-    /// Puts a cleaned segment in the place of those that it was made of. Readers who have a plan go on reading the old files.
+    /// Begins to put a cleaned segment in the place of those that it was made of; until [`Log::install_cleaned`] no segment goes.
     ///
     /// # Errors
-    /// The log was changed meanwhile, or the disk refuses: it is as it was. Where that is not known the log has stopped.
-    pub fn install_cleaned(&mut self, cleaned: &CleanedSegment) -> Result<(), CleanError> {
+    /// The log has stopped, or was changed meanwhile.
+    pub fn begin_swap(&mut self, cleaned: &CleanedSegment) -> Result<BegunSwap, CleanError> {
         self.check_running()?;
-        let swap = cleaned.swap;
-        let range = self.replaced_range(cleaned).ok_or(CleanError::Overtaken)?;
+        self.replaced_range(cleaned).ok_or(CleanError::Overtaken)?;
+        self.compaction.is_swapping = true;
         let before = CompactionState {
             swap: None,
             ..self.compaction.state
         };
-        let state = CompactionState {
-            holes_below: before.holes_below.max(swap.end),
-            swap: Some(swap),
+        let swap = cleaned.swap;
+        Ok(BegunSwap {
+            disk: self.environment.disk.clone(),
+            dir: self.dir.clone(),
+            before,
+            after: CompactionState {
+                holes_below: before.holes_below.max(swap.end),
+                swap: Some(swap),
+            },
+        })
+    }
+
+    /// Puts a cleaned segment in the place of those that it was made of, with what [`BegunSwap::decide`] said. Readers who have a plan go on
+    /// reading the old files.
+    ///
+    /// # Errors
+    /// The log was changed meanwhile, or the disk refuses: it is as it was. Where that is not known the log has stopped.
+    pub fn install_cleaned(
+        &mut self,
+        cleaned: &CleanedSegment,
+        begun: &BegunSwap,
+        decided: io::Result<()>,
+    ) -> Result<(), CleanError> {
+        self.compaction.is_swapping = false;
+        self.check_running()?;
+        let swap = cleaned.swap;
+        let Some(range) = self.replaced_range(cleaned) else {
+            let changed = io::Error::other("the log was changed meanwhile");
+            return Err(match self.take_back(swap.base, &begun.before, changed) {
+                CleanError::Io { .. } => CleanError::Overtaken,
+                failed => failed,
+            });
         };
         let disk = self.environment.disk.clone();
-        let swapped = swap::save(&*disk, &self.dir, &state)
-            .and_then(|()| swap::rename_cleaned(&*disk, &self.dir, swap.base));
+        let swapped = decided.and_then(|()| swap::rename_cleaned(&*disk, &self.dir, swap.base));
         if let Err(error) = swapped {
-            return Err(self.take_back(swap.base, &before, error));
+            return Err(self.take_back(swap.base, &begun.before, error));
         }
         let created = self.segments[range.start].created;
         let size = swap.bytes;
         let layout = self.config.layout(false);
         let segment = Segment::existing(&self.dir, swap.base, size, created, layout);
         self.segments.splice(range, [segment]);
-        self.compaction.state = state;
+        self.compaction.state = begun.after;
         self.compaction.swaps.fetch_add(1, Ordering::AcqRel);
         self.check_invariants();
         Ok(())
+    }
+
+    /// Whether segments must stay until a swap that has begun is over.
+    pub(super) fn is_swapping(&self) -> bool {
+        self.compaction.is_swapping
     }
 
     /// The numbers of the segments that a cleaned one takes the place of, where they are all still there.
@@ -245,6 +280,7 @@ impl Log {
     /// Takes a cleaning back, however it ended.
     pub fn finish_cleaning(&mut self, cleaning: &Cleaning) {
         self.compaction.is_under_way = false;
+        self.compaction.is_swapping = false;
         if cleaning.generation() != self.generation {
             return;
         }
@@ -272,6 +308,26 @@ impl Log {
             _ => Ok(()),
         });
         lowered.map_err(|error| self.change_io(error))
+    }
+}
+
+/// A swap that is to be decided, which takes syncs and so is done without the log's lock.
+#[derive(Debug)]
+#[must_use = "a swap must be handed to Log::install_cleaned"]
+pub struct BegunSwap {
+    disk: Arc<dyn Disk>,
+    dir: Arc<Path>,
+    before: CompactionState,
+    after: CompactionState,
+}
+
+impl BegunSwap {
+    /// Says durably that the swap happens. Blocks; the log's lock must not be held.
+    ///
+    /// # Errors
+    /// The disk refuses; whether it happens is not known then.
+    pub fn decide(&self) -> io::Result<()> {
+        swap::save(&*self.disk, &self.dir, &self.after)
     }
 }
 

@@ -22,7 +22,7 @@ mod tail;
 mod tests;
 
 pub use checked_batches::CheckedBatches;
-pub use compaction::Dirtiness;
+pub use compaction::{BegunSwap, Dirtiness};
 pub(crate) use files::save_clean_to;
 pub use lookup::TimeSearch;
 pub use read::ReadSearch;

@@ -8,6 +8,7 @@ use super::roll::into_io;
 use super::{Log, files, is_transient};
 use crate::error::ChangeError;
 use crate::formats::file_names;
+use crate::segment::Segment;
 use crate::types::Retained;
 use fanlog_environment::{Disk, write_atomically_beside};
 use fanlog_model::{Offset, TimestampMs};
@@ -132,11 +133,13 @@ impl Log {
         let before = self.log_start;
         self.log_start = start;
         self.epochs.truncate_from_start(start);
-        let count = self
-            .segments
-            .windows(2)
-            .take_while(|pair| pair[1].base_offset <= start && pair[1].base_offset <= self.synced)
-            .count();
+        let goes =
+            |pair: &&[Segment]| pair[1].base_offset <= start && pair[1].base_offset <= self.synced;
+        let count = match self.is_swapping() {
+            // The next retention forgets what lies below the start.
+            true => 0,
+            false => self.segments.windows(2).take_while(goes).count(),
+        };
         let mut retained = Retained {
             deleted_segments: count,
             deleted_offsets: start.get() - before.get(),

@@ -1,7 +1,7 @@
 //! Cleaning: what stays, where, and that nothing else changes.
 
 use super::*;
-use crate::compaction::{CleanError, Cleaned, CleanerMemory};
+use crate::compaction::{CleanError, Cleaned, CleanedSegment, CleanerMemory};
 use crate::error::ChangeError;
 use crate::formats::file_names::{LOG, PRODUCER_SNAPSHOT};
 
@@ -41,9 +41,16 @@ pub(super) fn clean_with(
     else {
         return Ok(None);
     };
-    let result = cleaning.run(&mut |_| true, &mut |cleaned| log.install_cleaned(cleaned));
+    let result = cleaning.run(&mut |_| true, &mut |cleaned| swap(log, cleaned));
     log.finish_cleaning(&cleaning);
     result.map(Some)
+}
+
+/// What the broker does with the log's lock, without it, and with it.
+pub(super) fn swap(log: &mut Log, cleaned: &CleanedSegment) -> Result<(), CleanError> {
+    let begun = log.begin_swap(cleaned)?;
+    let decided = begun.decide();
+    log.install_cleaned(cleaned, &begun, decided)
 }
 
 fn clean_at(log: &mut Log, now: TimestampMs) -> Cleaned {
@@ -621,7 +628,7 @@ fn what_retention_takes_meanwhile_is_not_brought_back() {
     let result = cleaning.run(&mut |_| true, &mut |cleaned| {
         installs += 1;
         log.delete_records_before(second).unwrap();
-        log.install_cleaned(cleaned)
+        swap(&mut log, cleaned)
     });
     assert!(matches!(result, Err(CleanError::Overtaken)));
     assert_eq!(installs, 1);
@@ -630,6 +637,43 @@ fn what_retention_takes_meanwhile_is_not_brought_back() {
     assert!(clean(&mut log).records_removed > 0);
     drop(log);
     assert_eq!(all(&fixture.open(&compacted(), 1)), [some(19, "a", "19")]);
+}
+
+#[test]
+fn what_is_deleted_while_a_swap_is_decided_goes_behind_it() {
+    for crashes in [false, true] {
+        let fixture = Fixture::new();
+        let mut log = fixture.create(&compacted());
+        for i in 0..20 {
+            put_keyed(&mut log, &[("a", Some(&format!("{i}")))]);
+        }
+        seal(&mut log);
+        let mut cleaning = log.begin_cleaning(NOW, memory()).unwrap().unwrap();
+        let mut is_first = true;
+        let result = cleaning.run(&mut |_| true, &mut |cleaned| {
+            let begun = log.begin_swap(cleaned)?;
+            let decided = begun.decide();
+            if std::mem::take(&mut is_first) {
+                let segments = log.segments.len();
+                log.delete_records_before(Offset(19)).unwrap();
+                assert_eq!(log.segments.len(), segments, "they are being replaced");
+                if crashes {
+                    return Err(CleanError::Interrupted);
+                }
+            }
+            log.install_cleaned(cleaned, &begun, decided)
+        });
+        assert_eq!(result.is_err(), crashes);
+        if !crashes {
+            log.finish_cleaning(&cleaning);
+            log.apply_retention(NOW).unwrap();
+            assert_eq!(all(&log), [some(19, "a", "19")]);
+        }
+        drop(log);
+        let log = fixture.open(&compacted(), 1);
+        assert_eq!(log.log_start_offset(), Offset(19));
+        assert_eq!(all(&log), [some(19, "a", "19")]);
+    }
 }
 
 #[test]
@@ -655,7 +699,7 @@ fn a_cleaning_that_is_stopped_leaves_the_log_as_it_is_so_far() {
             steps += 1;
             steps <= allowed
         };
-        let result = cleaning.run(&mut pace, &mut |cleaned| log.install_cleaned(cleaned));
+        let result = cleaning.run(&mut pace, &mut |cleaned| swap(&mut log, cleaned));
         log.finish_cleaning(&cleaning);
         assert!(result.is_ok() || matches!(result, Err(CleanError::Interrupted)));
         assert_eq!(all(&log).last(), Some(&some(19, "a", "19")));

@@ -1,7 +1,7 @@
 //! A cleaning is cut off after each of its disk operations, by a power cut or by `kill -9`: the log is as it was before a swap or as it
 //! is after it, and nothing else.
 
-use super::compaction::{Seen, all, clean_with, compacted, keyed, memory, seal};
+use super::compaction::{Seen, all, clean_with, compacted, keyed, memory, seal, swap};
 use super::*;
 use crate::compaction::CleanError;
 use fanlog_environment::simulated::FailedSync;
@@ -41,7 +41,7 @@ fn states() -> Vec<Vec<Seen>> {
     let mut states = vec![all(&log)];
     let mut cleaning = log.begin_cleaning(NOW, memory()).unwrap().unwrap();
     let swapped = cleaning.run(&mut |_| true, &mut |cleaned| {
-        log.install_cleaned(cleaned)?;
+        swap(&mut log, cleaned)?;
         states.push(all(&log));
         Ok(())
     });
