@@ -15,8 +15,9 @@ from confluent_kafka import KafkaError, KafkaException, Producer
 from . import values
 from .history import History
 
-# Never left this process: no broker can have stored it.
-DEFINITE = {KafkaError._PURGE_QUEUE, KafkaError._QUEUE_FULL, KafkaError.MSG_SIZE_TOO_LARGE, KafkaError._INVALID_ARG}
+# Never left this process: no broker can have stored it. What a fatal error purges from the queue may have been sent before, and wait for a
+# second try.
+DEFINITE = {KafkaError._QUEUE_FULL, KafkaError.MSG_SIZE_TOO_LARGE, KafkaError._INVALID_ARG}
 FLUSH_SECONDS = 120
 
 
