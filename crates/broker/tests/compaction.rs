@@ -362,13 +362,14 @@ async fn committed_offsets_are_the_same_after_compaction() {
     }
 }
 
-/// A broker whose cleaner waits for ever: its clock stands still, and it may read a byte a second.
+/// A broker on which a cleaning waits for ever: its clock stands still, and it may read a byte a second. It begins none by itself, which
+/// could be late, and be the one that is under way.
 fn start_slow(machine: &Machine) -> Arc<Broker> {
     let mut config = config();
     config.has_timers = true;
     let settings = [
         ("log.cleaner.io.max.bytes.per.second", "1"),
-        ("log.cleaner.backoff.ms", "3600000"),
+        ("log.cleaner.enable", "false"),
     ];
     let settings = settings.map(|(name, value)| (name.to_owned(), value.to_owned()));
     config.statics.extend(settings);
