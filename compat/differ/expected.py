@@ -76,6 +76,14 @@ ALL = [
         path="Nodes*Listeners*",
     ),
     Expected("own-settings", "settings that only Fanlog has", path="*Configs?fanlog.*", theirs="absent"),
+    Expected("own-topic-setting", "the same: how long acknowledgements wait", path="*durability*", theirs="absent"),
+    Expected(
+        "takes-turns",
+        "an answer that has no room for all partitions: Fanlog begins with another one each time, so that none waits for ever; Kafka begins with the request's first",
+        case="fetch",
+        note="partition limit 1 of two",
+        path="*Records*",
+    ),
     Expected(
         "set-by-the-place",
         "addresses, folders and the controller's part: each was started with its own",
