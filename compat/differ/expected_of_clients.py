@@ -35,6 +35,7 @@ ALL = [
     Expected("clients-quorums-log", "the offsets of each broker's own metadata log", note="describe quorum", path="*log_end_offset"),
     Expected("clients-quorums-log-hw", "the same", note="describe quorum", path="*high_watermark"),
     Expected("clients-one-listener", "Fanlog has no listener of its own for controllers", note="describe quorum", path="*listeners*name"),
+    Expected("clients-own-topic-setting", "the same for topics: how long acknowledgements wait", path="*.durability", theirs="absent"),
     Expected("clients-own-settings", "settings that only Fanlog has", note="describe configs: broker", path="*.fanlog.*", theirs="absent"),
     *[
         Expected(f"clients-place-{name}", f"addresses, folders and the controller's part: {RAFT_OF_ONE}", note="describe configs: broker", path=path)
