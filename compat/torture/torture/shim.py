@@ -13,10 +13,10 @@ NANOS = 1_000_000_000
 
 class Shim:
     def __init__(self, folder):
-        self.library = folder / "shim.so"
+        self.shared_object = folder / "shim.so"
         self.path = folder / "orders"
         source = Path(__file__).with_name("shim.c")
-        command = ["cc", "-shared", "-fPIC", "-O2", "-Wall", "-Werror", "-o", str(self.library), str(source), "-ldl"]
+        command = ["cc", "-shared", "-fPIC", "-O2", "-Wall", "-Werror", "-o", str(self.shared_object), str(source), "-ldl"]
         subprocess.run(command, check=True, stdin=subprocess.DEVNULL)
         self.path.write_bytes(bytes(ORDERS.size))
         with open(self.path, "r+b") as file:
@@ -24,7 +24,7 @@ class Shim:
 
     @property
     def environment(self):
-        return {"LD_PRELOAD": str(self.library), "FANLOG_TORTURE_ORDERS": str(self.path)}
+        return {"LD_PRELOAD": str(self.shared_object), "FANLOG_TORTURE_ORDERS": str(self.path)}
 
     def order(self, clock_seconds=0.0, sync_seconds=0.0, skip_syncs=False):
         """From now on; also in a process that runs already."""
