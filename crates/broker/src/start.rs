@@ -41,8 +41,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use thiserror::Error;
 
-/// How many logs are opened or closed at once: each waits for the disk several times, and disks sync in parallel.
-const OPENING_THREADS: usize = 8;
+/// How many logs are opened or closed at once: each waits for the disk several times, and file systems sync many files at once in
+/// the time that one takes.
+const OPENING_THREADS: usize = 32;
 
 /// Small enough that what was changed again and again goes, large enough that few segments are kept.
 const CATALOG_SEGMENT_BYTES: u32 = 16 * 1024 * 1024;

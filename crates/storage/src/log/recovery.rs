@@ -306,7 +306,9 @@ impl Log {
             self.begin_at_start().map_err(&io_error)?;
         }
         if is_new || listing.has_sync_failure {
-            self.settle().map_err(&io_error)?;
+            let is_kept = self.is_journaled() && replay.is_there();
+            self.settle(listing.has_sync_failure, is_kept)
+                .map_err(&io_error)?;
         }
         self.durable = self.log_end;
         self.synced = self.log_end;
@@ -458,21 +460,31 @@ impl Log {
         Ok(())
     }
 
-    /// Makes all that was found durable and notes how far it reaches.
-    fn settle(&mut self) -> io::Result<()> {
+    /// Makes all that was found durable and notes how far it reaches. With few syncs: a thousand logs may have to settle. Where the
+    /// journal holds the log's records until its checkpoint says that they are durable, the note needs no sync of its own.
+    fn settle(&mut self, had_sync_failure: bool, is_kept_by_journal: bool) -> io::Result<()> {
         let disk = self.environment.disk.clone();
-        if let Some(ticket) = self.begin_sync() {
-            ticket.run()?;
-            self.take_in(&ticket);
-        }
-        self.active().log_file(&*disk)?.sync_data()?;
+        // Before the note: segments that are found may have names that are not durable.
         disk.sync_dir(&self.dir)?;
-        files::save_mark(&*disk, &self.dir, self.log_end)?;
-        match disk.remove_file(&self.dir.join(file_names::SYNC_FAILURE_MARKER)) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
-            _ => {}
+        match self.begin_sync() {
+            Some(ticket) => {
+                ticket.run()?;
+                self.take_in(&ticket);
+            }
+            None => self.active().log_file(&*disk)?.sync_data()?,
         }
-        disk.sync_dir(&self.dir)
+        if is_kept_by_journal {
+            files::write_mark(&self.mark, &*disk, &self.dir, self.log_end);
+        } else {
+            files::save_mark(&*disk, &self.dir, self.log_end)?;
+        }
+        if !had_sync_failure {
+            return Ok(());
+        }
+        match disk.remove_file(&self.dir.join(file_names::SYNC_FAILURE_MARKER)) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+            _ => disk.sync_dir(&self.dir),
+        }
     }
 
     /// What the kernel holds of the last segment may never have reached the disk (after a failed sync), and would not survive.
