@@ -122,7 +122,14 @@ impl Broker {
         known.insert(self.catalog.partition().log_id());
         let journal = &self.opener.committer.journal;
         journal.settle(|log| known.contains(log));
-        journal.recycle().map(|_| ())
+        if journal.recycle()? || self.opener.is_clean {
+            return Ok(());
+        }
+        // How far recovery made the logs durable is proven by nothing else. A full disk does not keep the broker from serving.
+        if let Err(error) = journal.checkpoint() {
+            tracing::warn!(%error, "the journal's checkpoint is not written: after a power cut before the next one, damage to the last records may be taken for a torn tail");
+        }
+        Ok(())
     }
 
     /// What an operator wants to know of a start when reading the log later.

@@ -320,6 +320,16 @@ impl Journal {
         Ok(true)
     }
 
+    /// Writes down how far each log is durable, and which files count.
+    ///
+    /// # Errors
+    /// The disk refuses.
+    pub fn checkpoint(&self) -> io::Result<()> {
+        let _alone = self.checkpointing.lock();
+        let checkpoint = self.registry.lock().checkpoint_without(&[]);
+        self.write_checkpoint(&checkpoint)
+    }
+
     /// Everything is durable in the segments, and nothing more is written: the next start reads nothing.
     ///
     /// # Errors

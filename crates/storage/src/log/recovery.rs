@@ -306,9 +306,8 @@ impl Log {
             self.begin_at_start().map_err(&io_error)?;
         }
         if is_new || listing.has_sync_failure {
-            let is_kept = self.is_journaled() && replay.is_there();
-            self.settle(listing.has_sync_failure, is_kept)
-                .map_err(&io_error)?;
+            let has_journal = self.is_journaled() && replay.is_there();
+            self.settle(listing, has_journal).map_err(&io_error)?;
         }
         self.durable = self.log_end;
         self.synced = self.log_end;
@@ -460,31 +459,38 @@ impl Log {
         Ok(())
     }
 
-    /// Makes all that was found durable and notes how far it reaches. With few syncs: a thousand logs may have to settle. Where the
-    /// journal holds the log's records until its checkpoint says that they are durable, the note needs no sync of its own.
-    fn settle(&mut self, had_sync_failure: bool, is_kept_by_journal: bool) -> io::Result<()> {
+    /// Makes all that was found durable and notes how far it reaches. With few syncs: a thousand logs may have to settle. Where there is a
+    /// journal, it keeps the log's records until its checkpoint, which is written once all logs are open, says how far this one is
+    /// durable; the note needs no sync of its own then.
+    fn settle(&mut self, listing: &Listing, has_journal: bool) -> io::Result<()> {
         let disk = self.environment.disk.clone();
-        // Before the note: segments that are found may have names that are not durable.
-        disk.sync_dir(&self.dir)?;
         match self.begin_sync() {
             Some(ticket) => {
                 ticket.run()?;
                 self.take_in(&ticket);
             }
-            None => self.active().log_file(&*disk)?.sync_data()?,
+            None => {
+                self.check_running().map_err(io::Error::other)?;
+                disk.sync_dir(&self.dir)?;
+                self.active().log_file(&*disk)?.sync_data()?;
+            }
         }
-        if is_kept_by_journal {
+        if has_journal {
             files::write_mark(&self.mark, &*disk, &self.dir, self.log_end);
         } else {
             files::save_mark(&*disk, &self.dir, self.log_end)?;
         }
-        if !had_sync_failure {
-            return Ok(());
+        if listing.has_sync_failure {
+            match disk.remove_file(&self.dir.join(file_names::SYNC_FAILURE_MARKER)) {
+                Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+                _ => {}
+            }
         }
-        match disk.remove_file(&self.dir.join(file_names::SYNC_FAILURE_MARKER)) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
-            _ => disk.sync_dir(&self.dir),
+        // The mark's own name, and that the note of the failed sync is gone.
+        if listing.has_sync_failure || (!has_journal && !listing.has_mark) {
+            disk.sync_dir(&self.dir)?;
         }
+        Ok(())
     }
 
     /// What the kernel holds of the last segment may never have reached the disk (after a failed sync), and would not survive.

@@ -383,3 +383,41 @@ fn a_segment_that_was_begun_before_a_kill_is_there_after_a_power_cut_too() {
         assert_eq!(values.len(), 2, "{values:?}");
     }
 }
+
+/// A log with a record that the journal does not have was opened after a kill, and read from; then comes a power cut.
+fn recovered_and_cut(seed: u64, is_proven: bool) -> (Bed, Offset) {
+    let bed = Bed::on(Fixture::new(), 1);
+    let mut log = bed.fixture.create(&small());
+    bed.put(&mut log, "first");
+    put(&mut log, "only in the page cache");
+    drop(log);
+    let bed = bed.after_kill();
+    let log = bed.try_open(&small(), 2).unwrap();
+    let end = log.durable_offset();
+    bed.journal.note_recovered(id(), log.synced_offset());
+    if is_proven {
+        bed.journal.checkpoint().unwrap();
+    }
+    drop(log);
+    let bed = bed.after_power_cut(seed);
+    bed.damage_segment(75 + 30);
+    (bed, end)
+}
+
+#[test]
+fn what_recovery_made_durable_is_proven_by_the_checkpoint_behind_it() {
+    for seed in 0..20 {
+        let (bed, end) = recovered_and_cut(seed, true);
+        assert_eq!(end, Offset(2));
+        let error = bed.try_open(&small(), 3).unwrap_err();
+        assert!(matches!(error, OpenLogError::Corrupt { .. }), "{error}");
+    }
+    let is_cut = |seed| {
+        let bed = recovered_and_cut(seed, false).0;
+        bed.try_open(&small(), 3).is_ok()
+    };
+    assert!(
+        (0..20).any(is_cut),
+        "the mark alone survives every power cut"
+    );
+}
