@@ -4,7 +4,7 @@
 //! Owns: a partition's folder.   Never: locks, threads, waiting (the broker calls it under the partition's lock).
 //! In -> out: batches -> offsets; offsets -> plans to read; tickets -> the durable offset.
 //! Invariants: LOG-1 to LOG-4. `log start <= durable <= log end`; what lies between `synced` and `durable` is in the journal.
-//! Read next: `append.rs`, then `sync.rs`, then `recovery.rs`.
+//! Read next: `append.rs`, then `sync.rs`, then `open.rs` and `recovery.rs`.
 
 mod append;
 mod change;
@@ -12,8 +12,10 @@ mod checked_batches;
 mod compaction;
 mod files;
 mod lookup;
+mod open;
 mod read;
 mod recovery;
+mod replay;
 mod retention;
 mod roll;
 mod sync;

@@ -3,8 +3,10 @@
 mod append;
 mod change;
 mod compaction;
+mod compaction_beside;
 mod compaction_crash;
 mod compaction_model;
+mod compaction_stops;
 mod crash;
 mod damage;
 mod lookup;
