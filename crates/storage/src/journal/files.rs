@@ -68,6 +68,7 @@ struct Current {
     number: u64,
     usage: Usage,
     file: Arc<dyn DiskFile>,
+    is_filled: bool,
     /// Where the next commit begins.
     position: u64,
 }
@@ -120,7 +121,7 @@ impl Journal {
             .current
             .as_ref()
             .map(|c| fitting(entries, left(c.position)));
-        let is_next_due = fits.is_none_or(|(count, _)| count == 0);
+        let is_next_due = fits.is_none_or(|(count, _)| count == 0) || self.has_better(&writer);
         let mut is_new = false;
         if is_next_due {
             writer.current = Some(self.next_file()?);
@@ -150,6 +151,12 @@ impl Journal {
         }
     }
 
+    /// Whether the file that is written has never been filled, and one that has is there.
+    fn has_better(&self, writer: &Writer) -> bool {
+        let current = writer.current.as_ref();
+        current.is_some_and(|file| !file.is_filled && self.registry.lock().filled().is_some())
+    }
+
     /// The file to write next: one that is not needed any more, or a new one.
     fn next_file(&self) -> Result<Current, CommitError> {
         let mut registry = self.registry.lock();
@@ -160,15 +167,19 @@ impl Journal {
             let number = registry.begin_making();
             drop(registry);
             let made = self.create(number);
-            let made = made.and_then(|file| file.allocate(self.config.file_bytes).map(|()| file));
             registry = self.registry.lock();
-            registry.end_making(number, made.as_ref().ok().cloned());
+            registry.end_making(number, made.as_ref().ok().cloned(), false);
             made.map_err(CommitError::NoFile)?;
         }
         let Some(free) = registry.free() else {
             return Err(CommitError::Full);
         };
-        let (number, file) = (free.number, free.file.clone());
+        let (number, file, is_filled) = (free.number, free.file.clone(), free.is_filled);
+        if !is_filled {
+            // Before anything is written, so that no commit runs out of space.
+            file.allocate(self.config.file_bytes)
+                .map_err(CommitError::NoFile)?;
+        }
         let usage = Usage {
             epoch: registry.next_epoch,
             salt: self.environment.entropy.u64(),
@@ -181,6 +192,7 @@ impl Journal {
             number,
             usage,
             file,
+            is_filled,
             position: BLOCK_BYTES,
         })
     }
@@ -198,22 +210,31 @@ impl Journal {
     /// # Errors
     /// The disk refuses.
     pub fn prepare_spare(&self) -> io::Result<bool> {
-        let number = {
+        let (number, free) = {
             let mut registry = self.registry.lock();
-            let is_due = registry.free_count() == 0
+            let is_due = registry.filled().is_none()
                 && registry.making.is_empty()
-                && registry.counted() < self.config.files_max
                 && registry.current.is_some();
             if !is_due {
                 return Ok(false);
             }
-            registry.begin_making()
+            match registry.begin_filling() {
+                Some((number, file)) => (number, Some(file)),
+                None if registry.counted() < self.config.files_max => {
+                    (registry.begin_making(), None)
+                }
+                None => return Ok(false),
+            }
         };
-        let made = self.create(number);
-        let made = made.and_then(|file| self.fill(&*file).map(|()| file));
+        let made = free.map_or_else(|| self.create(number), Ok);
+        let filled = match &made {
+            Ok(file) => self.fill(&**file),
+            Err(_) => Ok(()),
+        };
+        let is_filled = filled.is_ok();
         let mut registry = self.registry.lock();
-        registry.end_making(number, made.as_ref().ok().cloned());
-        made.map(|_| true)
+        registry.end_making(number, made.as_ref().ok().cloned(), is_filled);
+        made.and(filled).map(|()| true)
     }
 
     /// Bit by bit: commits wait for no more than one of them.
@@ -304,6 +325,7 @@ impl Journal {
             if let Some(file) = registry.file_mut(number) {
                 file.usage = None;
                 file.is_begun = false;
+                file.is_filled = self.config.is_filled(&*file.file);
             }
         }
         let surplus = registry

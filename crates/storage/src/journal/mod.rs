@@ -23,6 +23,7 @@ pub use pending::Pending;
 pub(crate) use recovered::{Damage, Kept};
 pub use recovered::{Recovered, Replay};
 
+use fanlog_environment::DiskFile;
 use fanlog_model::{LeaderEpoch, Offset, PartitionIndex, TopicId};
 
 /// The folder in the data directory.
@@ -57,6 +58,11 @@ impl JournalConfig {
         let is_behind_another = is_behind_another && !crate::planted::overlooks_holes();
         let most = self.file_bytes / 4;
         is_behind_another || bytes >= self.past_bytes || bytes as u64 > most
+    }
+
+    /// Whether a file was written to its end once: it is as long as it was ever written.
+    fn is_filled(&self, file: &dyn DiskFile) -> bool {
+        file.len().is_ok_and(|len| len >= self.file_bytes)
     }
 
     /// Whether an append at `start` follows what the journal has of its log, so that nothing must be synced before it is committed.

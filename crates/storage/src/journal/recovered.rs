@@ -144,6 +144,7 @@ impl Journal {
             };
             registry.files.push(JournalFile {
                 number,
+                is_filled: config.is_filled(&*file),
                 file: file.clone(),
                 usage,
                 is_begun: usage.is_some(),

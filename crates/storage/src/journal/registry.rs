@@ -16,6 +16,8 @@ pub(super) struct JournalFile {
     /// What its name begins with.
     pub(super) number: u64,
     pub(super) file: Arc<dyn DiskFile>,
+    /// Whether it was written to its end once: only then does a sync of it write nothing but what was committed.
+    pub(super) is_filled: bool,
     /// None where it may be used again.
     pub(super) usage: Option<Usage>,
     /// Whether a commit of this use is durable.
@@ -124,8 +126,16 @@ impl Registry {
         }
     }
 
+    /// The file to write next: one that is filled, if there is one.
     pub(super) fn free(&self) -> Option<&JournalFile> {
-        self.files.iter().find(|file| file.usage.is_none())
+        let mut free = self.files.iter().filter(|file| file.usage.is_none());
+        self.filled().or_else(|| free.next())
+    }
+
+    /// A file to write next that is filled.
+    pub(super) fn filled(&self) -> Option<&JournalFile> {
+        let mut files = self.files.iter();
+        files.find(|file| file.usage.is_none() && file.is_filled)
     }
 
     pub(super) fn free_count(&self) -> usize {
@@ -133,6 +143,14 @@ impl Registry {
             .iter()
             .filter(|file| file.usage.is_none())
             .count()
+    }
+
+    /// Takes out a file that may be used again and is not filled, so that it can be; `end_making` puts it back.
+    pub(super) fn begin_filling(&mut self) -> Option<(u64, Arc<dyn DiskFile>)> {
+        let at = self.files.iter().position(|file| file.usage.is_none())?;
+        let file = self.files.swap_remove(at);
+        self.making.insert(file.number);
+        Some((file.number, file.file))
     }
 
     /// How many files count against the limit: those that only a restart will release do not.
@@ -156,11 +174,17 @@ impl Registry {
     }
 
     /// The file is there, to be used; or it could not be made.
-    pub(super) fn end_making(&mut self, number: u64, file: Option<Arc<dyn DiskFile>>) {
+    pub(super) fn end_making(
+        &mut self,
+        number: u64,
+        file: Option<Arc<dyn DiskFile>>,
+        is_filled: bool,
+    ) {
         self.making.remove(&number);
         self.files.extend(file.map(|file| JournalFile {
             number,
             file,
+            is_filled,
             usage: None,
             is_begun: false,
             needed: HashMap::new(),

@@ -355,3 +355,25 @@ fn a_power_cut_at_any_moment_keeps_what_was_committed() {
         }
     }
 }
+
+#[test]
+fn a_file_that_was_never_filled_gives_way_to_one_that_was_and_is_filled_for_its_next_use() {
+    let bed = Bed::new();
+    let is_filled = |number| bed.bytes(number).len() as u64 >= CONFIG.file_bytes;
+    bed.commit(&[(1, 0)]).unwrap();
+    assert!(!is_filled(0));
+    assert!(bed.journal.prepare_spare().unwrap());
+    assert!(is_filled(1));
+    assert!(!bed.journal.prepare_spare().unwrap(), "one is enough");
+    let before = bed.bytes(0);
+    bed.commit(&[(1, 1)]).unwrap();
+    assert_eq!(bed.bytes(0), before);
+    bed.journal.note_synced(log(1), Offset(1));
+    assert!(bed.journal.recycle().unwrap());
+    assert!(bed.journal.prepare_spare().unwrap());
+    assert!(is_filled(0));
+    assert_eq!(bed.bytes(0)[..before.len()], before);
+    let bed = bed.restarted();
+    assert_eq!(bed.back_from(1, 1).unwrap(), [1]);
+    assert!(!bed.disk.live_files().contains_key(&path(2)));
+}
