@@ -15,8 +15,8 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 use thiserror::Error;
 
-/// Written at once while a new file is filled with zeros: commits wait no longer than for so many bytes.
-const ZEROS_BYTES: usize = 1024 * 1024;
+/// Written at once while a file is filled with zeros: commits wait no longer than for so many bytes.
+const ZEROS_BYTES: usize = 128 * 1024;
 const ZEROS: [u8; BLOCK] = [0; BLOCK];
 
 /// Why records were not committed.
