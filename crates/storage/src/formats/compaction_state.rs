@@ -17,15 +17,20 @@
 //! ```
 //! It is there once a log was compacted, whatever the topic's settings say later: what was removed does not come back.
 
+use super::own_file::{Checksum, OwnFile};
 use super::{FormatError, be};
 use fanlog_model::Offset;
 
 /// The file's length.
 pub const FILE_BYTES: usize = 48;
-const MAGIC: u32 = u32::from_be_bytes(*b"FCS1");
 const SWAP_BIT: u32 = 1;
-const CRC_AT: usize = 44;
-const FILE: &str = "compaction-state";
+const FILE: OwnFile = OwnFile {
+    name: "compaction-state",
+    magic: u32::from_be_bytes(*b"FCS1"),
+    bytes: FILE_BYTES,
+    length: "48",
+    checksum: Checksum::AtEnd,
+};
 
 /// What compaction has done to a log, and what it is about to do.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -51,7 +56,6 @@ pub struct Swap {
 pub fn encode(state: &CompactionState) -> [u8; FILE_BYTES] {
     let mut bytes = [0; FILE_BYTES];
     let mut put = |at: usize, field: &[u8]| bytes[at..at + field.len()].copy_from_slice(field);
-    put(0, &MAGIC.to_be_bytes());
     put(8, &state.holes_below.get().to_be_bytes());
     if let Some(swap) = &state.swap {
         put(4, &SWAP_BIT.to_be_bytes());
@@ -59,8 +63,7 @@ pub fn encode(state: &CompactionState) -> [u8; FILE_BYTES] {
         put(24, &swap.end.get().to_be_bytes());
         put(32, &swap.bytes.to_be_bytes());
     }
-    let crc = crc32c::crc32c(&bytes[..CRC_AT]);
-    bytes[CRC_AT..].copy_from_slice(&crc.to_be_bytes());
+    FILE.seal(&mut bytes);
     bytes
 }
 
@@ -69,29 +72,7 @@ pub fn encode(state: &CompactionState) -> [u8; FILE_BYTES] {
 /// # Errors
 /// The length, magic or checksum is wrong.
 pub fn decode(bytes: &[u8]) -> Result<CompactionState, FormatError> {
-    if bytes.len() != FILE_BYTES {
-        return Err(FormatError::Length {
-            file: FILE,
-            length: bytes.len() as u64,
-            expected: "48",
-        });
-    }
-    let magic = be!(u32, bytes, 0);
-    if magic != MAGIC {
-        return Err(FormatError::Version {
-            file: FILE,
-            version: magic.into(),
-            expected: MAGIC.into(),
-        });
-    }
-    let (found, computed) = (be!(u32, bytes, CRC_AT), crc32c::crc32c(&bytes[..CRC_AT]));
-    if found != computed {
-        return Err(FormatError::Checksum {
-            file: FILE,
-            found,
-            computed,
-        });
-    }
+    FILE.check(bytes)?;
     let swap = Swap {
         base: Offset(be!(i64, bytes, 16)),
         end: Offset(be!(i64, bytes, 24)),

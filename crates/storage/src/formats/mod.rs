@@ -11,6 +11,7 @@ pub mod file_names;
 pub mod leader_epoch_checkpoint;
 pub mod offset_checkpoint;
 pub mod offset_index;
+mod own_file;
 pub mod partition_metadata;
 pub mod producer_snapshot;
 pub mod recovery_mark;

@@ -14,21 +14,25 @@
 //! Overwritten in place after each sync of the log, within one sector: an atomic replacement would cost two syncs and a
 //! rename each time. A mark that is older than the truth only makes recovery read more; an unreadable one counts as 0.
 
+use super::own_file::{Checksum, OwnFile};
 use super::{FormatError, be};
 use fanlog_model::Offset;
 
 /// The file's length.
 pub const FILE_BYTES: usize = 24;
-const MAGIC: u32 = u32::from_be_bytes(*b"FRM1");
-const FILE: &str = "recovery-mark";
+const FILE: OwnFile = OwnFile {
+    name: "recovery-mark",
+    magic: u32::from_be_bytes(*b"FRM1"),
+    bytes: FILE_BYTES,
+    length: "24",
+    checksum: Checksum::AtEnd,
+};
 
 /// The file's bytes.
 pub fn encode(durable: Offset) -> [u8; FILE_BYTES] {
     let mut bytes = [0; FILE_BYTES];
-    bytes[..4].copy_from_slice(&MAGIC.to_be_bytes());
     bytes[4..12].copy_from_slice(&durable.get().to_be_bytes());
-    let crc = crc32c::crc32c(&bytes[..20]);
-    bytes[20..].copy_from_slice(&crc.to_be_bytes());
+    FILE.seal(&mut bytes);
     bytes
 }
 
@@ -37,30 +41,7 @@ pub fn encode(durable: Offset) -> [u8; FILE_BYTES] {
 /// # Errors
 /// The length, magic or checksum is wrong.
 pub fn decode(bytes: &[u8]) -> Result<Offset, FormatError> {
-    if bytes.len() != FILE_BYTES {
-        return Err(FormatError::Length {
-            file: FILE,
-            length: bytes.len() as u64,
-            expected: "24",
-        });
-    }
-    let magic = be!(u32, bytes, 0);
-    if magic != MAGIC {
-        return Err(FormatError::Version {
-            file: FILE,
-            version: magic.into(),
-            expected: MAGIC.into(),
-        });
-    }
-    let found = be!(u32, bytes, 20);
-    let computed = crc32c::crc32c(&bytes[..20]);
-    if found != computed {
-        return Err(FormatError::Checksum {
-            file: FILE,
-            found,
-            computed,
-        });
-    }
+    FILE.check(bytes)?;
     Ok(Offset(be!(i64, bytes, 4).max(0)))
 }
 

@@ -16,14 +16,19 @@
 //! Overwritten in place, without a sync, after syncs of the log: a start after `kill -9` has to read no further back than this. After a
 //! power cut it may be torn, older than the truth, or gone; the latest `.snapshot` serves then.
 
+use super::own_file::{Checksum, OwnFile};
 use super::producer_snapshot::{self, SnapshotEntry};
 use super::{FormatError, be};
 use fanlog_model::Offset;
 
-const MAGIC: u32 = u32::from_be_bytes(*b"FRP1");
-const FILE: &str = "recovery-producers";
-const CHECKED_FROM: usize = 8;
 const FIXED_BYTES: usize = 32;
+const FILE: OwnFile = OwnFile {
+    name: "recovery-producers",
+    magic: u32::from_be_bytes(*b"FRP1"),
+    bytes: FIXED_BYTES,
+    length: "32 bytes and a producer snapshot",
+    checksum: Checksum::AtStart,
+};
 
 /// The longest file that is read.
 pub const FILE_BYTES_MAX: usize = producer_snapshot::FILE_BYTES_MAX + FIXED_BYTES;
@@ -49,15 +54,14 @@ pub fn encode(
     snapshot: &[u8],
 ) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(FIXED_BYTES + snapshot.len());
-    bytes.extend_from_slice(&MAGIC.to_be_bytes());
-    bytes.extend_from_slice(&[0; 4]);
+    // Magic number and checksum.
+    bytes.extend_from_slice(&[0; 8]);
     bytes.extend_from_slice(&offset.get().to_be_bytes());
     bytes.extend_from_slice(&bytes_since_snapshot.to_be_bytes());
     bytes.extend_from_slice(&index_entries.0.to_be_bytes());
     bytes.extend_from_slice(&index_entries.1.to_be_bytes());
     bytes.extend_from_slice(snapshot);
-    let crc = crc32c::crc32c(&bytes[CHECKED_FROM..]);
-    bytes[4..CHECKED_FROM].copy_from_slice(&crc.to_be_bytes());
+    FILE.seal(&mut bytes);
     bytes
 }
 
@@ -66,30 +70,7 @@ pub fn encode(
 /// # Errors
 /// It is not as it was written.
 pub fn decode(bytes: &[u8]) -> Result<RecoveryProducers, FormatError> {
-    if bytes.len() < FIXED_BYTES {
-        return Err(FormatError::Length {
-            file: FILE,
-            length: bytes.len() as u64,
-            expected: "32 bytes and a producer snapshot",
-        });
-    }
-    let magic = be!(u32, bytes, 0);
-    if magic != MAGIC {
-        return Err(FormatError::Version {
-            file: FILE,
-            version: magic.into(),
-            expected: MAGIC.into(),
-        });
-    }
-    let found = be!(u32, bytes, 4);
-    let computed = crc32c::crc32c(&bytes[CHECKED_FROM..]);
-    if found != computed {
-        return Err(FormatError::Checksum {
-            file: FILE,
-            found,
-            computed,
-        });
-    }
+    FILE.check(bytes)?;
     Ok(RecoveryProducers {
         offset: Offset(be!(i64, bytes, 8).max(0)),
         bytes_since_snapshot: be!(u64, bytes, 16),
