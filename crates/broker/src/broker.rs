@@ -29,6 +29,7 @@ use fanlog_environment::Environment;
 use fanlog_model::settings::BrokerSettings;
 use fanlog_model::{BrokerId, LeaderEpoch, Offset, PartitionIndex};
 use parking_lot::{Mutex, RwLock};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use tokio::task::AbortHandle;
@@ -94,6 +95,16 @@ impl Broker {
     /// Whether requests are served: from the end of the start to the beginning of the shutdown.
     pub fn is_serving(&self) -> bool {
         self.is_serving.load(Ordering::Acquire)
+    }
+
+    /// The files in which reads have met damage. Their readers are told; the rest of those partitions serves.
+    pub fn damaged_files(&self) -> Vec<PathBuf> {
+        let topics = self.topics();
+        let partitions = topics.iter().flat_map(|topic| &topic.partitions);
+        let disk = &*self.environment().disk;
+        partitions
+            .flat_map(|partition| partition.damaged_files(disk))
+            .collect()
     }
 
     /// All topics at this moment.

@@ -12,8 +12,8 @@ use fanlog_broker::{
     Broker, EpochError, FetchError, FetchRequestPlan, Isolation, LookupError, OffsetSpec,
     PartitionUnavailable, TopicRef,
 };
-use fanlog_environment::ManualClock;
 use fanlog_environment::simulated::FailedSync;
+use fanlog_environment::{Disk, ManualClock};
 use fanlog_model::{LeaderEpoch, Offset, PartitionIndex, TopicId};
 use std::path::Path;
 use std::time::Duration;
@@ -418,6 +418,12 @@ async fn a_reader_is_told_of_damage_and_in_which_file_it_is() {
     assert_eq!(partition, "t-0");
     assert!(reason.contains("00000000000000000000.log"), "{reason}");
     assert_eq!(values(&broker, "t", 2).await, ["c"]);
+    // The operator too, until the file is gone.
+    assert_eq!(broker.damaged_files(), [file]);
+    let metrics = broker.metrics().encode().unwrap();
+    assert!(metrics.contains("fanlog_segments_damaged 1"), "{metrics}");
+    machine.disk.remove_file(file).unwrap();
+    assert!(broker.damaged_files().is_empty());
 }
 
 #[tokio::test]

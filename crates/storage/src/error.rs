@@ -170,6 +170,18 @@ pub enum ReadError {
     },
 }
 
+/// Damage that a read of batches met. It comes inside an [`io::Error`] of kind `InvalidData`.
+#[derive(Debug, Error)]
+#[error("{file} is corrupt at offset {offset}: {reason}; restore the file from a copy")]
+pub struct DamagedSegment {
+    /// The segment's file, in its log's folder.
+    pub file: String,
+    /// About where in it.
+    pub offset: Offset,
+    /// What is wrong.
+    pub reason: String,
+}
+
 /// Why a log is not changed (truncated, trimmed, rolled).
 #[derive(Debug, Error)]
 pub enum ChangeError {

@@ -24,7 +24,7 @@ mod sparse_index;
 
 pub use compaction::{CleanError, Cleaned, CleanedSegment, CleanerMemory, Cleaning, Pace, Work};
 pub use config::{Durability, LogConfig};
-pub use error::{AppendError, ChangeError, LogFailed, OpenLogError, ReadError};
+pub use error::{AppendError, ChangeError, DamagedSegment, LogFailed, OpenLogError, ReadError};
 pub use log::{
     BegunSwap, CheckedBatches, Dirtiness, Log, ReadSearch, Removal, SyncTicket, TimeSearch,
 };

@@ -5,6 +5,7 @@
 //! In -> out: a slice -> its bytes, checked; or the promise that they are checked and in memory.
 //! Read next: `log/read.rs`.
 
+use crate::error::DamagedSegment;
 use crate::formats::file_names::{self, LOG};
 use crate::header::BatchHeader;
 use crate::segment::CheckedRanges;
@@ -149,10 +150,11 @@ impl FileSlice {
         if error.kind() != io::ErrorKind::InvalidData {
             return error;
         }
-        let name = file_names::with_offset(self.segment, LOG);
-        damaged(format!(
-            "{name} is corrupt at offset {expected}: {error}; restore the file from a copy"
-        ))
+        damaged(DamagedSegment {
+            file: file_names::with_offset(self.segment, LOG),
+            offset: expected,
+            reason: error.to_string(),
+        })
     }
 
     /// Whether it can be sent as it is: checked, and in memory as far as a few probes tell.

@@ -61,6 +61,12 @@ impl Collector for BrokerGauges {
             "Partitions that cannot serve; the broker's log says why",
             &offline,
         )?;
+        gauge(
+            &mut encoder,
+            "segments_damaged",
+            "Segments in which reads have met damage since the start; the broker's log says where",
+            &i64::try_from(broker.damaged_files().len()).unwrap_or(i64::MAX),
+        )?;
         if let Ok(free) = broker.environment().disk.available_bytes() {
             let free = i64::try_from(free).unwrap_or(i64::MAX);
             gauge(

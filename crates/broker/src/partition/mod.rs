@@ -26,8 +26,10 @@ use fanlog_model::{LeaderEpoch, Offset, PartitionIndex, TopicId, TopicName, Topi
 use fanlog_storage::journal::LogId;
 use fanlog_storage::{AppendOrigin, Appended, CheckedBatches, Durability, Log, LogConfig};
 use parking_lot::{Mutex, MutexGuard};
+use std::collections::BTreeSet;
 use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
 use sync::Dirt;
@@ -41,6 +43,8 @@ pub struct Partition {
     watermark: AtomicI64,
     /// Whether the last append failed at the disk.
     is_disk_refusing: AtomicBool,
+    /// Files in which reads have met damage; at most its segments.
+    damaged: Mutex<BTreeSet<PathBuf>>,
     acks: AckWaiters,
     watchers: FetchWatchers,
     dirt: Dirt,
@@ -145,6 +149,7 @@ impl Partition {
             slot: Mutex::new(slot),
             watermark: AtomicI64::new(durable.0),
             is_disk_refusing: AtomicBool::new(false),
+            damaged: Mutex::default(),
             acks: AckWaiters::new(durable),
             watchers: FetchWatchers::default(),
             dirt: Dirt::clean(),

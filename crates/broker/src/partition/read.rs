@@ -4,10 +4,13 @@ use super::Partition;
 use crate::fetch_types::{DivergingEpoch, FetchError, FetchedRecords, Isolation};
 use crate::lookup::PartitionUnavailable;
 use bytes::Bytes;
+use fanlog_environment::Disk;
 use fanlog_model::{LeaderEpoch, Offset, TimestampMs};
 use fanlog_protocol::records::HEADER_BYTES;
-use fanlog_storage::{FileSlice, Log, ReadError, ReadLimit, ReadPlan};
+use fanlog_storage::{DamagedSegment, FileSlice, Log, ReadError, ReadLimit, ReadPlan};
+use std::ffi::OsStr;
 use std::io;
+use std::path::{Path, PathBuf};
 
 /// What a fetch would read of a partition, and where the partition stood when that was planned.
 #[derive(Debug)]
@@ -250,8 +253,21 @@ impl Partition {
         self.with_log(|log| log.size_bytes())
     }
 
+    /// The files in which reads have met damage since the start, and that are still there. A file that was restored counts
+    /// until the next start.
+    pub(crate) fn damaged_files(&self, disk: &dyn Disk) -> Vec<PathBuf> {
+        let mut damaged = self.damaged.lock();
+        damaged.retain(|path| disk.exists(path).unwrap_or(true));
+        damaged.iter().cloned().collect()
+    }
+
     fn unreadable(&self, error: &impl FailedRead) -> FetchError {
         tracing::error!(partition = %self.folder(), %error, "a read failed");
+        if let Some(file) = error.damaged_file() {
+            self.damaged
+                .lock()
+                .insert(Path::new(&**self.folder()).join(file));
+        }
         let partition = self.folder().to_string();
         let reason = error.to_string();
         match error.is_damage() {
@@ -264,17 +280,32 @@ impl Partition {
 /// Why bytes cannot be had: damage stays until somebody restores the file, anything else may pass.
 trait FailedRead: std::fmt::Display {
     fn is_damage(&self) -> bool;
+
+    /// The file's name in the partition's folder, if it is damaged.
+    fn damaged_file(&self) -> Option<&OsStr>;
 }
 
 impl FailedRead for ReadError {
     fn is_damage(&self) -> bool {
         matches!(self, ReadError::Corrupt { .. })
     }
+
+    fn damaged_file(&self) -> Option<&OsStr> {
+        match self {
+            ReadError::Corrupt { path, .. } => path.file_name(),
+            _ => None,
+        }
+    }
 }
 
 impl FailedRead for io::Error {
     fn is_damage(&self) -> bool {
         self.kind() == io::ErrorKind::InvalidData
+    }
+
+    fn damaged_file(&self) -> Option<&OsStr> {
+        let damaged = self.get_ref()?.downcast_ref::<DamagedSegment>()?;
+        Some(OsStr::new(&damaged.file))
     }
 }
 
