@@ -13,8 +13,8 @@ use fanlog_broker::{AppendError, Broker, CoordinatorError, GroupRequestError};
 use fanlog_coordinators::CallId;
 use fanlog_coordinators::catalog::TopicRef;
 use fanlog_coordinators::group::{
-    CommitOffsets, FetchOffsets, GroupError, Join, Joined, MemberId, OffsetToCommit, Protocol,
-    Sync, Synced,
+    CommitOffsets, FetchOffsets, GroupError, Join, Joined, MemberId, OffsetError, OffsetToCommit,
+    Protocol, Sync, Synced,
 };
 use fanlog_environment::simulated::FailedSync;
 use fanlog_model::{GroupId, LeaderEpoch, Offset, PartitionIndex, TopicId, TopicPartition};
@@ -448,4 +448,65 @@ async fn answered_commits_survive_crashes_at_every_operation() {
             "crash at {crash_at}: {answered} answered, {found} found"
         );
     }
+}
+
+#[tokio::test]
+async fn what_all_groups_take_together_is_bounded_and_told() {
+    let machine = Machine::new(21);
+    let mut config = config();
+    let limit = ("fanlog.groups.memory.bytes".into(), "1048576".into());
+    config.statics.extend([limit]);
+    let broker = Broker::start(config, machine.environment()).unwrap();
+    create(&broker, "t", 1).await;
+    // Groups in all partitions of their topic, with long names.
+    let group = |n: usize| format!("{n}{}", "g".repeat(30_000));
+    let mut made = 0;
+    let refused = loop {
+        let request = commit_request(&group(made), None, "t", 1);
+        let outcomes = drive(&broker, broker.groups().commit_offsets(request)).await;
+        match &outcomes.unwrap()[0].result {
+            Ok(()) => made += 1,
+            Err(error) => break error.clone(),
+        }
+    };
+    assert_eq!(refused, OffsetError::MemoryFull { max: 1_048_576 });
+    assert!((20..40).contains(&made), "{made}");
+    let joining = drive(&broker, broker.groups().join(join_request(&group(made)))).await;
+    assert!(matches!(
+        joining,
+        Err(GroupRequestError::Refused(GroupError::MemoryFull { .. }))
+    ));
+    // Those that are there go on.
+    commit(&broker, commit_request(&group(0), None, "t", 2))
+        .await
+        .unwrap();
+    let metrics = broker.metrics().encode().unwrap();
+    assert!(
+        metrics.contains("fanlog_group_memory_refusals_total 2"),
+        "{metrics}"
+    );
+    drive(
+        &broker,
+        broker.groups().delete_group(group(0).as_str().into()),
+    )
+    .await
+    .unwrap();
+    commit(&broker, commit_request(&group(made), None, "t", 1))
+        .await
+        .unwrap();
+    // A restart counts the same.
+    let bytes = |broker: &Broker| {
+        let metrics = broker.metrics().encode().unwrap();
+        let line = metrics
+            .lines()
+            .find(|line| line.starts_with("fanlog_group_memory_bytes"));
+        line.unwrap().to_owned()
+    };
+    let before = bytes(&broker);
+    broker.shutdown().await;
+    drop(broker);
+    let broker = machine.start();
+    loaded(&broker).await;
+    assert_eq!(committed(&broker, &group(made), "t").await, Some(1));
+    assert_eq!(bytes(&broker), before);
 }

@@ -46,6 +46,7 @@ impl Groups {
                     Arc::clone(partition),
                     self.clock.clone(),
                     self.settings.clone(),
+                    self.memory.clone(),
                     self.weak_broker(),
                     self.blocking,
                 );
@@ -120,5 +121,7 @@ pub(crate) fn group_settings(broker: &BrokerSettings) -> GroupSettings {
         offset_metadata_bytes_max: broker.offset_metadata_max_bytes as usize,
         offsets_retention: ms(broker.offsets_retention_ms),
         offsets_retention_check_interval: ms(broker.offsets_retention_check_interval_ms),
+        memory_bytes_max: usize::try_from(broker.groups_memory_bytes).unwrap_or(usize::MAX),
+        memory_bytes_elsewhere: 0,
     }
 }

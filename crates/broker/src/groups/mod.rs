@@ -9,6 +9,7 @@
 mod batch;
 mod follow;
 mod load;
+mod memory;
 mod partitioning;
 mod shard;
 mod timer;
@@ -27,6 +28,7 @@ use fanlog_coordinators::group::{
 };
 use fanlog_environment::Entropy;
 use fanlog_model::{GroupId, Offset, PartitionIndex, TopicId, TopicName, TopicPartition};
+use memory::GroupMemory;
 use parking_lot::{Mutex, RwLock};
 use partitioning::partition_of;
 use shard::Shard;
@@ -66,6 +68,7 @@ pub struct Groups {
     clock: SteadyClock,
     entropy: Arc<dyn Entropy>,
     settings: Arc<Mutex<GroupSettings>>,
+    memory: Arc<GroupMemory>,
     shards: RwLock<Arc<[Arc<Shard>]>>,
     timers: Mutex<Vec<AbortHandle>>,
     has_timers: bool,
@@ -95,6 +98,7 @@ impl Groups {
             clock,
             entropy,
             settings: Arc::new(Mutex::new(settings)),
+            memory: Arc::default(),
             shards: RwLock::new(Arc::from([])),
             timers: Mutex::new(Vec::new()),
             has_timers,
@@ -280,6 +284,11 @@ impl Groups {
             });
         }
         positions
+    }
+
+    /// What all groups take of the memory that they may.
+    pub(crate) fn memory(&self) -> &GroupMemory {
+        &self.memory
     }
 
     /// Lets every deadline that has passed take effect; the timers do this on their own.

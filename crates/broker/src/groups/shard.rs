@@ -7,6 +7,7 @@
 //! Invariants: GRP-3 (no answer before durability, reads too).   Read next: `load.rs`, `timer.rs`.
 
 use super::batch::group_batch;
+use super::memory::{GroupMemory, MemoryShare};
 use crate::append_types::{AppendError, Appender};
 use crate::blocking::Blocking;
 use crate::broker::Broker;
@@ -46,6 +47,7 @@ pub(crate) struct Shard {
     partition: Arc<Partition>,
     clock: SteadyClock,
     settings: Arc<Mutex<GroupSettings>>,
+    memory: Arc<GroupMemory>,
     broker: Weak<Broker>,
     blocking: Blocking,
     phase: Mutex<Phase>,
@@ -69,6 +71,7 @@ struct Machine {
     /// Everything below this offset was decided upon: no answer leaves before it is durable.
     decided_end: Offset,
     armed: Option<Duration>,
+    memory: MemoryShare,
 }
 
 /// Why a decision was not logged.
@@ -80,6 +83,13 @@ pub(super) enum LogError {
     Append(#[from] AppendError),
 }
 
+impl Machine {
+    fn note_memory(&mut self, refused: u64, limit: usize) {
+        let bytes = self.ledger.bytes() + self.waiting.bytes();
+        self.memory.note(bytes, refused, limit);
+    }
+}
+
 /// Answers on their way to their callers.
 type Outgoing = Vec<(oneshot::Sender<Answer>, Answer)>;
 
@@ -88,6 +98,7 @@ impl Shard {
         partition: Arc<Partition>,
         clock: SteadyClock,
         settings: Arc<Mutex<GroupSettings>>,
+        memory: Arc<GroupMemory>,
         broker: Weak<Broker>,
         blocking: Blocking,
     ) -> Arc<Self> {
@@ -95,6 +106,7 @@ impl Shard {
             partition,
             clock,
             settings,
+            memory,
             broker,
             blocking,
             phase: Mutex::new(Phase::Loading),
@@ -178,12 +190,17 @@ impl Shard {
 
     fn decide(&self, machine: &mut Machine, input: Input) -> Result<Outgoing, LogError> {
         let now = self.now();
-        let settings = self.settings.lock().clone();
-        let Decision { records, replies } =
-            group::decide(&settings, &machine.ledger, &mut machine.waiting, now, input);
+        let mut settings = self.settings.lock().clone();
+        settings.memory_bytes_elsewhere = machine.memory.elsewhere();
+        let Decision {
+            records,
+            replies,
+            refused_for_memory,
+        } = group::decide(&settings, &machine.ledger, &mut machine.waiting, now, input);
         if !records.is_empty() {
             self.log(machine, &records, now)?;
         }
+        machine.note_memory(refused_for_memory, settings.memory_bytes_max);
         self.rearm(machine);
         Ok(take_callers(machine, replies))
     }
@@ -262,7 +279,9 @@ impl Shard {
             callers: HashMap::new(),
             decided_end: end,
             armed,
+            memory: self.memory.share(),
         });
+        machine.note_memory(0, settings.memory_bytes_max);
         for topic in gone(&machine.ledger) {
             if let Err(error) = self.decide(&mut machine, Input::TopicDeleted(topic)) {
                 tracing::warn!(partition = %self.partition.folder(), %error, "offsets of deleted topics stay for now");

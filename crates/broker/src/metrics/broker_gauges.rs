@@ -2,7 +2,7 @@
 
 use crate::broker::Broker;
 use prometheus_client::collector::Collector;
-use prometheus_client::encoding::{DescriptorEncoder, EncodeGaugeValue};
+use prometheus_client::encoding::{DescriptorEncoder, EncodeGaugeValue, NoLabelSet};
 use prometheus_client::metrics::MetricType;
 use std::fmt;
 use std::sync::{Arc, OnceLock, Weak};
@@ -67,6 +67,21 @@ impl Collector for BrokerGauges {
             "Segments in which reads have met damage since the start; the broker's log says where",
             &i64::try_from(broker.damaged_files().len()).unwrap_or(i64::MAX),
         )?;
+        let memory = broker.groups().memory();
+        gauge(
+            &mut encoder,
+            "group_memory_bytes",
+            "Memory that groups and committed offsets take, about; fanlog.groups.memory.bytes bounds it",
+            &i64::try_from(memory.bytes()).unwrap_or(i64::MAX),
+        )?;
+        encoder
+            .encode_descriptor(
+                "group_memory_refusals",
+                "New groups, members and offsets refused for want of that memory",
+                None,
+                MetricType::Counter,
+            )?
+            .encode_counter::<NoLabelSet, _, u64>(&memory.refused(), None)?;
         if let Ok(free) = broker.environment().disk.available_bytes() {
             let free = i64::try_from(free).unwrap_or(i64::MAX);
             gauge(

@@ -24,6 +24,10 @@ pub fn check_invariants(ledger: &Ledger, waiting: &Waiting) {
             "{GRP_1}: members of {id} unwatched"
         );
     }
+    let live = waiting.groups.values().map(LiveGroup::counted_bytes);
+    let (ledger_bytes, live_bytes) = (ledger.counted_bytes(), live.sum::<usize>());
+    assert_eq!(ledger.bytes(), ledger_bytes, "{OPS_1}: bytes of the ledger");
+    assert_eq!(waiting.bytes, live_bytes, "{OPS_1}: bytes of live groups");
     for (id, group) in &waiting.groups {
         assert_eq!(id, &group.id, "{GRP_1}: a group is found under its name");
         check_members(group);

@@ -4,6 +4,7 @@
 
 use super::decide::Deciding;
 use super::live_group::{LiveGroup, Phase};
+use super::memory::{self, Growth};
 use super::settings::OFFSET_METADATA_BYTES_LIMIT;
 use super::{
     Answer, CommitOffsets, CommittedOffset, GroupError, GroupRecord, OffsetError, OffsetOutcome,
@@ -57,7 +58,7 @@ impl Deciding<'_> {
         let max = max.min(OFFSET_METADATA_BYTES_LIMIT);
         let result = match given.metadata.len() {
             length if length > max => Err(OffsetError::MetadataTooLarge { given: length, max }),
-            _ => Ok(()),
+            _ => self.check_offset_memory(commit, given),
         };
         if result.is_ok() {
             self.record(GroupRecord::Offset {
@@ -74,6 +75,33 @@ impl Deciding<'_> {
             partition: given.partition,
             result,
         }
+    }
+
+    /// Whether there is room for an offset; counts it in if so.
+    fn check_offset_memory(
+        &mut self,
+        commit: &CommitOffsets,
+        given: &OffsetToCommit,
+    ) -> Result<(), OffsetError> {
+        let partition = TopicPartition {
+            topic: given.topic.clone(),
+            partition: given.partition,
+        };
+        let bytes = memory::of_offset(&partition, &given.metadata);
+        let (growth, bytes) = match self.ledger.offset(&commit.group, &partition) {
+            Some(held) => {
+                let held = memory::of_committed(&partition, held);
+                (Growth::Known, bytes.saturating_sub(held))
+            }
+            None if self.ledger.group(&commit.group).is_none() => {
+                (Growth::New, bytes + memory::of_group(&commit.group))
+            }
+            None => (Growth::New, bytes),
+        };
+        self.check_memory(growth, bytes, None)
+            .map_err(|max| OffsetError::MemoryFull { max })?;
+        self.added += bytes;
+        Ok(())
     }
 
     /// What is remembered. A retention of its own comes only from old clients, which know neither epochs nor topic ids, and its

@@ -22,6 +22,8 @@ pub struct Decision {
     pub records: Vec<GroupRecord>,
     /// To release when these records, and all decided before, are durable. If the append fails, drop the machine.
     pub replies: Vec<Reply>,
+    /// How many new groups, members or offsets were refused for want of memory.
+    pub refused_for_memory: u64,
 }
 
 /// Decides on one input. The ledger must hold every record decided so far.
@@ -58,6 +60,8 @@ pub(super) struct Deciding<'a> {
     pub(super) waiting: &'a mut Waiting,
     pub(super) now: Now,
     pub(super) decision: Decision,
+    /// What the records decided so far add to the ledger's memory.
+    pub(super) added: usize,
 }
 
 impl<'a> Deciding<'a> {
@@ -73,6 +77,7 @@ impl<'a> Deciding<'a> {
             waiting,
             now,
             decision: Decision::default(),
+            added: 0,
         }
     }
 
@@ -86,16 +91,23 @@ impl<'a> Deciding<'a> {
 
     /// Takes a group out to work on it, if it exists; [`put_group`](Self::put_group) puts it back.
     pub(super) fn take_group(&mut self, id: &GroupId) -> Option<LiveGroup> {
-        self.waiting.groups.remove(id).or_else(|| {
-            let known = self.ledger.group(id)?;
-            Some(LiveGroup::from_ledger(id, known))
-        })
+        if let Some(group) = self.waiting.groups.remove(id) {
+            self.waiting.bytes -= group.bytes;
+            return Some(group);
+        }
+        let known = self.ledger.group(id)?;
+        Some(LiveGroup::from_ledger(id, known))
     }
 
     /// Puts a group back, unless the ledger now says all there is to say about it.
     pub(super) fn put_group(&mut self, group: LiveGroup) {
         if group.phase != Phase::Empty || !group.pending_join.is_empty() {
-            self.waiting.groups.insert(group.id.clone(), group);
+            self.waiting.bytes += group.bytes;
+            let before = self.waiting.groups.insert(group.id.clone(), group);
+            debug_assert!(
+                before.is_none(),
+                "a group is taken out before it is put back"
+            );
         }
     }
 

@@ -61,7 +61,7 @@ impl Deciding<'_> {
 
     /// Offsets first: a prefix of these records leaves a group that can be deleted again.
     fn delete_empty_group(&mut self, mut group: LiveGroup) {
-        for member_id in std::mem::take(&mut group.pending_join) {
+        for member_id in group.pending_join.clone() {
             self.drop_member(&mut group, &member_id);
         }
         let Some(known) = self.ledger.group(&group.id) else {

@@ -88,6 +88,16 @@ pub enum GroupError {
         /// The limit met.
         max: usize,
     },
+    /// There is no memory for a new group or member.
+    #[error(
+        "no room for group '{group}': groups take the {max} bytes of fanlog.groups.memory.bytes; raise it, or delete groups"
+    )]
+    MemoryFull {
+        /// The group.
+        group: GroupId,
+        /// The limit met.
+        max: usize,
+    },
     /// The group still has members, so it can't be deleted.
     #[error("group '{group}' has members (state {state}); stop them first")]
     GroupNotEmpty {
@@ -156,6 +166,14 @@ pub enum OffsetError {
         /// The bytes given.
         given: usize,
         /// The most allowed.
+        max: usize,
+    },
+    /// There is no memory for an offset that is not there yet.
+    #[error(
+        "no room for another offset: groups take the {max} bytes of fanlog.groups.memory.bytes; raise it, or delete groups"
+    )]
+    MemoryFull {
+        /// The limit met.
         max: usize,
     },
     /// The group reads that topic at this moment, so its offsets stay.

@@ -8,6 +8,7 @@
 use super::deadlines::Purpose;
 use super::decide::{Deciding, ms};
 use super::live_group::{LiveGroup, Member, Phase};
+use super::memory::{self, Growth};
 use super::rebalance::joined;
 use super::{
     Answer, GROUP_RECORD_BYTES_MAX, GroupError, GroupSettings, InstanceId, Join,
@@ -16,16 +17,18 @@ use super::{
 };
 use std::collections::BTreeSet;
 
+/// The member whose place a static member takes.
+fn replaced<'a>(group: &'a LiveGroup, join: &Join) -> Option<&'a MemberId> {
+    group.static_members.get(join.instance_id.as_ref()?)
+}
+
 /// All members' protocols together are held to the limit of a group's record, also before one is written.
 fn check_group_bytes(group: &LiveGroup, join: &Join) -> Result<(), GroupError> {
     let bytes = |protocols: &[Protocol]| -> usize {
         let sizes = protocols.iter().map(|p| p.name.len() + p.metadata.len());
         sizes.sum()
     };
-    let replaced = match &join.instance_id {
-        Some(instance) => group.static_members.get(instance),
-        None => None,
-    };
+    let replaced = replaced(group, join);
     let others = group.members.iter();
     let others = others.filter(|(id, _)| **id != join.member_id && Some(*id) != replaced);
     let given = bytes(&join.protocols) + others.map(|(_, m)| bytes(&m.protocols)).sum::<usize>();
@@ -97,7 +100,11 @@ impl Deciding<'_> {
         let existing = self.take_group(&join.group);
         let mut group = match existing {
             Some(group) => group,
-            None if join.member_id.is_none() => LiveGroup::new(&join.group, self.now.wall),
+            None if join.member_id.is_none() => {
+                let group = LiveGroup::new(&join.group, self.now.wall);
+                self.check_join_memory(Growth::New, &group, &join)?;
+                group
+            }
             None => return Err(unknown_member(&join)),
         };
         let result = self.join_group(&mut group, join);
@@ -117,6 +124,7 @@ impl Deciding<'_> {
             });
         }
         check_group_bytes(group, &join)?;
+        self.check_join_memory(Growth::Known, group, &join)?;
         if !join.member_id.is_none() {
             return self.join_known_member(group, join);
         }
@@ -124,6 +132,29 @@ impl Deciding<'_> {
             Some(instance) => self.join_static_member(group, join, &instance),
             None => self.join_dynamic_member(group, join),
         }
+    }
+
+    fn check_join_memory(
+        &mut self,
+        growth: Growth,
+        group: &LiveGroup,
+        join: &Join,
+    ) -> Result<(), GroupError> {
+        let given = memory::of_protocols(&join.protocols);
+        let known = replaced(group, join).unwrap_or(&join.member_id);
+        let more = match group.members.get(known) {
+            Some(member) => given.saturating_sub(memory::of_protocols(&member.protocols)),
+            None => {
+                let fresh = fresh_member_id(&join.client_id, join);
+                let member = memory::of_member_id(&fresh, join.instance_id.as_ref());
+                given + member + join.client_id.len() + join.client_host.len()
+            }
+        };
+        self.check_memory(growth, more, Some(group))
+            .map_err(|max| GroupError::MemoryFull {
+                group: group.id.clone(),
+                max,
+            })
     }
 
     /// A static member without a member id: new, or a new process in the place of an old one.
@@ -150,7 +181,7 @@ impl Deciding<'_> {
         if group.pending_join.len() >= PENDING_MEMBERS_PER_GROUP_MAX {
             return Err(group_full(group, PENDING_MEMBERS_PER_GROUP_MAX));
         }
-        group.pending_join.insert(member_id.clone());
+        group.add_pending(member_id.clone());
         let purpose = Purpose::Session(group.id.clone(), member_id.clone());
         self.set_deadline(purpose, ms(join.session_timeout_ms));
         Err(GroupError::MemberIdRequired { member: member_id })
@@ -205,12 +236,12 @@ impl Deciding<'_> {
 
     /// Takes over what a member now brings, and parks its call.
     fn update_member(&mut self, group: &mut LiveGroup, join: Join, member_id: &MemberId) {
-        if let Some(member) = group.members.get_mut(member_id) {
+        group.change_member(member_id, |member| {
             member.rebalance_timeout_ms = join.rebalance_timeout_ms;
             member.session_timeout_ms = join.session_timeout_ms;
             member.client_id = join.client_id;
             member.client_host = join.client_host;
-        }
+        });
         let superseded = group.update(member_id, join.protocols, Some(join.call));
         if let Some(call) = superseded {
             let error = GroupError::RebalanceInProgress {

@@ -5,6 +5,7 @@
 //! In -> out: record -> changed ledger.
 //! Invariants: GRP-3.   Read next: `waiting.rs`.
 
+use super::memory;
 use super::{CommittedOffset, GroupMetadata, GroupRecord};
 use fanlog_model::{GroupId, TopicPartition};
 use std::collections::BTreeMap;
@@ -13,6 +14,7 @@ use std::collections::BTreeMap;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Ledger {
     groups: BTreeMap<GroupId, LedgerGroup>,
+    bytes: usize,
 }
 
 /// One group that the log knows.
@@ -35,6 +37,24 @@ impl Ledger {
         self.groups.iter()
     }
 
+    /// How much memory it takes, about.
+    pub fn bytes(&self) -> usize {
+        self.bytes
+    }
+
+    /// The same, counted anew.
+    pub(super) fn counted_bytes(&self) -> usize {
+        let of_group = |(id, known): (&GroupId, &LedgerGroup)| {
+            let offsets = known.offsets.iter();
+            memory::of_group(id)
+                + known.metadata.as_ref().map_or(0, memory::of_metadata)
+                + offsets
+                    .map(|(p, o)| memory::of_committed(p, o))
+                    .sum::<usize>()
+        };
+        self.groups.iter().map(of_group).sum()
+    }
+
     /// One committed offset.
     pub fn offset(&self, group: &GroupId, partition: &TopicPartition) -> Option<&CommittedOffset> {
         self.groups.get(group)?.offsets.get(partition)
@@ -45,29 +65,54 @@ impl Ledger {
 pub fn apply(ledger: &mut Ledger, record: &GroupRecord) {
     match record {
         GroupRecord::Group { group, metadata } => {
-            ledger.groups.entry(group.clone()).or_default().metadata = Some(metadata.clone());
+            let known = known_or_new(&mut ledger.groups, &mut ledger.bytes, group);
+            let before = known.metadata.replace(metadata.clone());
+            ledger.bytes += memory::of_metadata(metadata);
+            ledger.bytes -= before.as_ref().map_or(0, memory::of_metadata);
         }
-        GroupRecord::GroupDeleted { group } => change(ledger, group, |known| known.metadata = None),
+        GroupRecord::GroupDeleted { group } => change(ledger, group, |known| {
+            known
+                .metadata
+                .take()
+                .as_ref()
+                .map_or(0, memory::of_metadata)
+        }),
         GroupRecord::Offset {
             group,
             partition,
             committed,
         } => {
-            let known = ledger.groups.entry(group.clone()).or_default();
-            known.offsets.insert(partition.clone(), committed.clone());
+            let known = known_or_new(&mut ledger.groups, &mut ledger.bytes, group);
+            let before = known.offsets.insert(partition.clone(), committed.clone());
+            let bytes = |committed| memory::of_committed(partition, committed);
+            ledger.bytes += bytes(committed);
+            ledger.bytes -= before.as_ref().map_or(0, bytes);
         }
         GroupRecord::OffsetDeleted { group, partition } => change(ledger, group, |known| {
-            known.offsets.remove(partition);
+            let before = known.offsets.remove(partition);
+            before.map_or(0, |before| memory::of_committed(partition, &before))
         }),
     }
 }
 
-/// Changes a group that exists, and forgets it once nothing is left of it.
-fn change(ledger: &mut Ledger, group: &GroupId, change: impl FnOnce(&mut LedgerGroup)) {
+fn known_or_new<'a>(
+    groups: &'a mut BTreeMap<GroupId, LedgerGroup>,
+    bytes: &mut usize,
+    group: &GroupId,
+) -> &'a mut LedgerGroup {
+    groups.entry(group.clone()).or_insert_with(|| {
+        *bytes += memory::of_group(group);
+        LedgerGroup::default()
+    })
+}
+
+/// Takes something from a group that exists, and forgets it once nothing is left of it.
+fn change(ledger: &mut Ledger, group: &GroupId, take: impl FnOnce(&mut LedgerGroup) -> usize) {
     if let Some(known) = ledger.groups.get_mut(group) {
-        change(known);
+        ledger.bytes -= take(known);
         if known.metadata.is_none() && known.offsets.is_empty() {
             ledger.groups.remove(group);
+            ledger.bytes -= memory::of_group(group);
         }
     }
 }

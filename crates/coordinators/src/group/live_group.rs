@@ -4,6 +4,7 @@
 //! Owns: the consistency of members, static names, pending ids and protocol counts.   Never: records, replies, time.
 //! Read next: `rebalance.rs`.
 
+use super::memory;
 use super::subscription::{CONSUMER_PROTOCOL_TYPE, subscribed_topics};
 use super::{
     GroupError, GroupMetadata, GroupState, InstanceId, LedgerGroup, MemberId, MemberMetadata,
@@ -73,6 +74,8 @@ pub(super) struct LiveGroup {
     pub(super) awaiting_join: usize,
     /// Topics that the generation reads; `None` if that can't be known.
     pub(super) subscribed_topics: Option<BTreeSet<Box<str>>>,
+    /// How much memory it takes, about.
+    pub(super) bytes: usize,
     protocol_counts: BTreeMap<Arc<str>, usize>,
 }
 
@@ -90,6 +93,14 @@ impl Member {
         let mut names = self.protocols.iter().map(|p| &p.name);
         names.find(|name| candidates.contains(&***name))
     }
+}
+
+/// Its assignment is the ledger's.
+fn member_bytes(id: &MemberId, member: &Member) -> usize {
+    memory::of_member_id(id, member.instance_id.as_ref())
+        + member.client_id.len()
+        + member.client_host.len()
+        + memory::of_protocols(&member.protocols)
 }
 
 impl LiveGroup {
@@ -117,6 +128,7 @@ impl LiveGroup {
             pending_sync: BTreeSet::new(),
             awaiting_join: 0,
             subscribed_topics: None,
+            bytes: memory::of_group(id),
             protocol_counts: BTreeMap::new(),
         };
         for member in metadata.members {
@@ -192,16 +204,18 @@ impl LiveGroup {
         self.count_protocols(&member.protocols, 1);
         self.awaiting_join += usize::from(member.awaiting_join.is_some());
         self.leader.get_or_insert_with(|| id.clone());
-        self.pending_join.remove(&id);
+        self.remove_pending(&id);
+        self.bytes += member_bytes(&id, &member);
         let before = self.members.insert(id, member);
         assert!(before.is_none(), "a member id is fresh when it is added");
     }
 
     /// Takes a member or a pending id out; another member leads if it was the leader.
     pub(super) fn remove(&mut self, id: &MemberId) -> Option<Member> {
-        self.pending_join.remove(id);
+        self.remove_pending(id);
         self.pending_sync.remove(id);
         let member = self.members.remove(id)?;
+        self.bytes -= member_bytes(id, &member);
         self.count_protocols(&member.protocols, -1);
         self.awaiting_join -= usize::from(member.awaiting_join.is_some());
         if let Some(instance) = &member.instance_id {
@@ -211,6 +225,42 @@ impl LiveGroup {
             self.leader = self.members.keys().next().cloned();
         }
         Some(member)
+    }
+
+    /// Remembers an id that was given out.
+    pub(super) fn add_pending(&mut self, id: MemberId) {
+        let bytes = memory::of_member_id(&id, None);
+        if self.pending_join.insert(id) {
+            self.bytes += bytes;
+        }
+    }
+
+    fn remove_pending(&mut self, id: &MemberId) {
+        if self.pending_join.remove(id) {
+            self.bytes -= memory::of_member_id(id, None);
+        }
+    }
+
+    /// Changes what else is known of a member than its protocols.
+    pub(super) fn change_member(&mut self, id: &MemberId, change: impl FnOnce(&mut Member)) {
+        if let Some(member) = self.members.get_mut(id) {
+            self.bytes -= member_bytes(id, member);
+            change(member);
+            self.bytes += member_bytes(id, member);
+        }
+    }
+
+    /// What it takes, counted anew.
+    pub(super) fn counted_bytes(&self) -> usize {
+        let pending = self.pending_join.iter();
+        let members = self.members.iter();
+        memory::of_group(&self.id)
+            + pending
+                .map(|id| memory::of_member_id(id, None))
+                .sum::<usize>()
+            + members
+                .map(|(id, member)| member_bytes(id, member))
+                .sum::<usize>()
     }
 
     /// Gives a member new protocols, and parks it if `call` is given. Returns a call of that member that was parked before.
@@ -223,6 +273,8 @@ impl LiveGroup {
         let member = self.members.get_mut(id)?;
         let before = std::mem::replace(&mut member.protocols, protocols.clone());
         let superseded = std::mem::replace(&mut member.awaiting_join, call);
+        self.bytes += memory::of_protocols(&protocols);
+        self.bytes -= memory::of_protocols(&before);
         self.awaiting_join += usize::from(call.is_some());
         self.awaiting_join -= usize::from(superseded.is_some());
         self.count_protocols(&before, -1);

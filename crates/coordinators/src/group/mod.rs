@@ -16,6 +16,7 @@ mod settings;
 
 mod decide;
 mod ledger;
+mod memory;
 mod waiting;
 
 mod deadlines;

@@ -19,10 +19,14 @@ pub struct GroupSettings {
     pub offsets_retention: Duration,
     /// `offsets.retention.check.interval.ms`.
     pub offsets_retention_check_interval: Duration,
+    /// `fanlog.groups.memory.bytes`: what all groups may take; new ones and new offsets are refused beyond it.
+    pub memory_bytes_max: usize,
+    /// How much of it the groups of other partitions take at this moment.
+    pub memory_bytes_elsewhere: usize,
 }
 
 impl Default for GroupSettings {
-    /// Kafka's defaults.
+    /// Kafka's defaults, and our own.
     fn default() -> Self {
         Self {
             initial_rebalance_delay: Duration::from_secs(3),
@@ -32,6 +36,8 @@ impl Default for GroupSettings {
             offset_metadata_bytes_max: 4096,
             offsets_retention: Duration::from_secs(7 * 24 * 60 * 60),
             offsets_retention_check_interval: Duration::from_secs(600),
+            memory_bytes_max: 512 * 1024 * 1024,
+            memory_bytes_elsewhere: 0,
         }
     }
 }

@@ -21,6 +21,7 @@ use std::time::Duration;
 pub struct Waiting {
     pub(super) groups: BTreeMap<GroupId, LiveGroup>,
     pub(super) deadlines: Deadlines,
+    pub(super) bytes: usize,
 }
 
 impl Waiting {
@@ -46,6 +47,13 @@ impl Waiting {
             "loading only reads"
         );
         waiting
+    }
+}
+
+impl Waiting {
+    /// How much memory it takes, about.
+    pub fn bytes(&self) -> usize {
+        self.bytes
     }
 }
 

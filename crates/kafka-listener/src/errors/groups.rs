@@ -15,7 +15,10 @@ pub(crate) fn of_group(error: &GroupError) -> ErrorCode {
         GroupError::InconsistentProtocol { .. } => ErrorCode::InconsistentGroupProtocol,
         GroupError::MemberIdRequired { .. } => ErrorCode::MemberIdRequired,
         GroupError::InvalidSessionTimeout { .. } => ErrorCode::InvalidSessionTimeout,
-        GroupError::GroupFull { .. } => ErrorCode::GroupMaxSizeReached,
+        // Of the codes that clients know for a Join the one that tells the application, and is not tried again for ever.
+        GroupError::GroupFull { .. } | GroupError::MemoryFull { .. } => {
+            ErrorCode::GroupMaxSizeReached
+        }
         GroupError::GroupNotEmpty { .. } => ErrorCode::NonEmptyGroup,
         GroupError::NameTooLong { .. } => ErrorCode::InvalidRequest,
         // Kafka answers both like this, as its own record would be too large.
@@ -28,6 +31,7 @@ pub(crate) fn of_group(error: &GroupError) -> ErrorCode {
 pub(crate) fn of_offset(error: &OffsetError) -> ErrorCode {
     match error {
         OffsetError::MetadataTooLarge { .. } => ErrorCode::OffsetMetadataTooLarge,
+        OffsetError::MemoryFull { .. } => ErrorCode::InvalidCommitOffsetSize,
         OffsetError::SubscribedTopic { .. } => ErrorCode::GroupSubscribedToTopic,
     }
 }

@@ -6,6 +6,7 @@ use Valid::{Any, AtLeast, Between};
 
 pub(super) const TABLE: &[Setting] = settings! {
     "fanlog.clock.jump.max.ms", Long, Some("2678400000"), AtLeast(0), ReadOnly, Honoured, [], "How far the clock may be, at a start, after the time that the broker saw last; what is kept by time goes on from there beyond it.";
+    "fanlog.groups.memory.bytes", Long, Some("536870912"), AtLeast(1_048_576), ClusterWide, Honoured, [], "Bytes of memory that groups and committed offsets may take, about; new ones are refused beyond it, and growth of those there are beyond twice as much.";
     "fanlog.journal.file.bytes", Int, Some("67108864"), Between(1_048_576, 1_073_741_824), ReadOnly, Honoured, [], "Size of one file of the journal; a batch above a quarter of it is synced in its segment instead.";
     "fanlog.journal.files.max", Int, Some("16"), Between(2, 1_024), ReadOnly, Honoured, [], "Most files of the journal; appends wait for segments to be synced where all are in use.";
     "fanlog.partitions.max", Int, Some("20000"), AtLeast(1), ClusterWide, Honoured, [], "Most partitions of all topics together; each holds some files open.";

@@ -63,6 +63,8 @@ pub struct BrokerSettings {
     pub socket_request_max_bytes: u32,
     /// `fanlog.clock.jump.max.ms`.
     pub clock_jump_ms_max: i64,
+    /// `fanlog.groups.memory.bytes`.
+    pub groups_memory_bytes: u64,
     /// `fanlog.partitions.max`.
     pub partitions_max: u32,
     /// `fanlog.replication.factor.clamp`.
@@ -120,6 +122,7 @@ impl BrokerSettings {
             producer_id_expiration_ms: long("producer.id.expiration.ms"),
             socket_request_max_bytes: count("socket.request.max.bytes"),
             clock_jump_ms_max: number("fanlog.clock.jump.max.ms"),
+            groups_memory_bytes: long("fanlog.groups.memory.bytes"),
             partitions_max: count("fanlog.partitions.max"),
             is_replication_factor_clamped: is("fanlog.replication.factor.clamp"),
             request_memory_bytes: long("fanlog.request.memory.bytes"),

@@ -4,6 +4,7 @@ use super::transcript::subscription;
 use crate::group::*;
 use crate::{CallId, Now};
 use bytes::Bytes;
+use fanlog_model::{LeaderEpoch, Offset, PartitionIndex, TopicId, TopicName};
 use uuid::Uuid;
 
 struct Machine {
@@ -241,4 +242,96 @@ impl Machine {
             assignments,
         }))
     }
+}
+
+impl Machine {
+    fn commit(&mut self, group: &str, partition: i32, metadata: &str) -> Result<(), OffsetError> {
+        self.calls += 1;
+        let commit = CommitOffsets {
+            call: CallId(self.calls),
+            group: group.into(),
+            member_id: "".into(),
+            instance_id: None,
+            generation: -1,
+            retention_ms: None,
+            names_missing_group: false,
+            offsets: vec![OffsetToCommit {
+                topic: TopicName::new("t").unwrap(),
+                topic_id: TopicId::ZERO,
+                partition: PartitionIndex(partition),
+                offset: Offset(1),
+                leader_epoch: LeaderEpoch::UNKNOWN,
+                metadata: metadata.into(),
+            }],
+        };
+        let mut answers = self.decide(Input::CommitOffsets(commit));
+        check_invariants(&self.ledger, &self.waiting);
+        match answers.pop() {
+            Some(Answer::CommitOffsets(Ok(mut outcomes))) => outcomes.pop().unwrap().result,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    /// Commits until there is no memory for one more offset.
+    fn fill(&mut self) -> i32 {
+        let mut partitions = 0..100_000;
+        let refused = partitions.find(|partition| self.commit("full", *partition, "").is_err());
+        refused.expect("a limit is met")
+    }
+}
+
+#[test]
+fn groups_and_offsets_are_bounded_by_the_memory_that_they_take() {
+    let mut machine = Machine::new();
+    machine.settings.memory_bytes_max = 100_000;
+    let first = machine.refused(|join| join.group = "first".into());
+    let refused = machine.fill();
+    assert!((100..1_000).contains(&refused), "{refused}");
+    let held = machine.ledger.bytes() + machine.waiting.bytes();
+    assert!((99_000..=100_000).contains(&held), "{held}");
+    // Nothing new gets in.
+    let error = machine.commit("other", 0, "").unwrap_err();
+    assert_eq!(error, OffsetError::MemoryFull { max: 100_000 });
+    let error = machine.refused(|join| join.group = "other".into());
+    assert!(matches!(error, GroupError::MemoryFull { .. }), "{error:?}");
+    // What is there goes on: offsets, their notes, members of a group that is known.
+    machine.commit("full", refused - 1, "a note").unwrap();
+    let GroupError::MemberIdRequired { member } = first else {
+        panic!("{first:?}");
+    };
+    let joined = machine.join(|join| {
+        join.group = "first".into();
+        join.member_id = member;
+    });
+    assert_eq!(joined, [], "it waits for others to join");
+    check_invariants(&machine.ledger, &machine.waiting);
+    // Up to twice the limit.
+    let large = |join: &mut Join| {
+        join.group = "first".into();
+        join.protocols[0].metadata = vec![0; 100_000].into();
+    };
+    let error = machine.refused(large);
+    assert!(matches!(error, GroupError::MemoryFull { .. }), "{error:?}");
+}
+
+#[test]
+fn what_other_machines_hold_counts_and_what_is_deleted_makes_room() {
+    let mut machine = Machine::new();
+    machine.settings.memory_bytes_max = 100_000;
+    machine.settings.memory_bytes_elsewhere = 50_000;
+    let refused = machine.fill();
+    assert!(machine.ledger.bytes() <= 50_000);
+    machine.settings.memory_bytes_elsewhere = 0;
+    machine.commit("full", refused, "").unwrap();
+    machine.settings.memory_bytes_elsewhere = 100_000;
+    machine.commit("full", refused + 1, "").unwrap_err();
+    let group = "full".into();
+    let delete = Input::DeleteGroup {
+        call: CallId(0),
+        group,
+    };
+    assert_eq!(machine.decide(delete), [Answer::DeleteGroup(Ok(()))]);
+    assert_eq!(machine.ledger.bytes(), 0);
+    machine.settings.memory_bytes_elsewhere = 0;
+    machine.commit("full", 0, "").unwrap();
 }

@@ -93,6 +93,7 @@ impl Names {
             let result = match &o.result {
                 Ok(()) => "done",
                 Err(OffsetError::MetadataTooLarge { .. }) => "metadata too large",
+                Err(OffsetError::MemoryFull { .. }) => "no memory",
                 Err(OffsetError::SubscribedTopic { .. }) => "subscribed",
             };
             format!("{}-{} {result}", o.topic, o.partition)
@@ -140,6 +141,7 @@ impl Names {
             GroupError::MemberIdRequired { member } => format!("take id {}", Self::id(member)),
             GroupError::InvalidSessionTimeout { .. } => "invalid session timeout".into(),
             GroupError::GroupFull { max, .. } => format!("full at {max}"),
+            GroupError::MemoryFull { .. } => "no memory".into(),
             GroupError::GroupNotEmpty { state, .. } => format!("not empty but {state}"),
             GroupError::NameTooLong { what, .. } => format!("{what} too long"),
             GroupError::ProtocolsTooLarge { .. } => "protocols too large".into(),

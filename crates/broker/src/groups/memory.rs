@@ -1,0 +1,73 @@
+//! How much memory the groups of all machines take together.
+//!
+//! Why it exists: the limit is one for the broker; each machine is told what the others take, and decides.
+//! Never: refuses; the machine does.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+
+/// The sum over all machines, and what was refused for it.
+#[derive(Debug, Default)]
+pub(crate) struct GroupMemory {
+    bytes: AtomicUsize,
+    refused: AtomicU64,
+    /// Whether the operator was told since there was room last.
+    is_told: AtomicBool,
+}
+
+/// One machine's part; it is given back with the machine.
+#[derive(Debug)]
+pub(super) struct MemoryShare {
+    memory: Arc<GroupMemory>,
+    bytes: usize,
+}
+
+impl GroupMemory {
+    pub(crate) fn bytes(&self) -> usize {
+        self.bytes.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn refused(&self) -> u64 {
+        self.refused.load(Ordering::Relaxed)
+    }
+
+    pub(super) fn share(self: &Arc<Self>) -> MemoryShare {
+        MemoryShare {
+            memory: self.clone(),
+            bytes: 0,
+        }
+    }
+}
+
+impl MemoryShare {
+    /// What the other machines take.
+    pub(super) fn elsewhere(&self) -> usize {
+        self.memory.bytes().saturating_sub(self.bytes)
+    }
+
+    /// The machine now takes so much, and has refused so many groups, members and offsets.
+    pub(super) fn note(&mut self, bytes: usize, refused: u64, limit: usize) {
+        // First up, then down: the sum of others must not go below zero.
+        self.memory.bytes.fetch_add(bytes, Ordering::Relaxed);
+        self.memory.bytes.fetch_sub(self.bytes, Ordering::Relaxed);
+        self.bytes = bytes;
+        if refused > 0 {
+            self.memory.refused.fetch_add(refused, Ordering::Relaxed);
+            if !self.memory.is_told.swap(true, Ordering::Relaxed) {
+                tracing::warn!(
+                    bytes = self.memory.bytes(),
+                    limit,
+                    "groups take the memory of fanlog.groups.memory.bytes: new groups and new offsets are refused; raise it, or delete groups"
+                );
+            }
+        } else if self.memory.bytes() < limit / 10 * 9 {
+            self.memory.is_told.store(false, Ordering::Relaxed);
+        }
+    }
+}
+
+impl Drop for MemoryShare {
+    fn drop(&mut self) {
+        self.memory.bytes.fetch_sub(self.bytes, Ordering::Relaxed);
+    }
+}
