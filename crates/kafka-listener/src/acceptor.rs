@@ -31,8 +31,8 @@ const UNPACKING_MAX: usize = 4;
 const ACCEPT_RETRY: Duration = Duration::from_millis(100);
 /// How long the same warning is not repeated.
 const WARN_AGAIN_AFTER: Duration = Duration::from_secs(10);
-/// What the system may hold of an answer that goes to a program on the same machine, which takes it at once. More leaves the processor's
-/// cache, and costs the wake-ups of a congestion control that paces: `docs/decisions/sendfile.md`. Linux doubles it.
+/// What the system may hold of an answer that goes to a program on the same machine, which takes it at once. More makes a congestion control
+/// that paces slower, and nothing faster: `docs/decisions/sendfile.md`. Linux doubles it.
 const NEAR_SEND_BUFFER_BYTES: usize = 200 * 1024;
 /// How long connections may take to answer what is under way when the broker shuts down.
 const DRAIN_MAX: Duration = Duration::from_secs(5);
