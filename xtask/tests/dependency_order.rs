@@ -90,6 +90,7 @@ const PURE: &[(&str, &[&str])] = &[
             "lz4_flex",
             "snap",
             "thiserror",
+            "twox-hash",
             "uuid",
             "zstd",
         ],

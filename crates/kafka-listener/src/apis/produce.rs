@@ -31,7 +31,10 @@ use uuid::Uuid;
 
 const ZSTD_SINCE: i16 = 7;
 const TOPIC_IDS_SINCE: i16 = 13;
-/// A compressed batch from this size on is unpacked beside the threads that serve connections.
+/// A batch that may stand for more is unpacked beside the threads that serve connections: handing the others over to another thread
+/// costs more than to unpack so much.
+const UNPACKED_BYTES_LONG: usize = 1024 * 1024;
+/// The same for a compressed batch that doesn't tell what it stands for.
 const COMPRESSED_BYTES_LONG: usize = 16 * 1024;
 
 /// When a Produce is answered.
@@ -195,13 +198,19 @@ fn append_topic(
 }
 
 impl PlannedTopic {
-    /// Whether a batch is compressed and long enough to stand for very many bytes.
+    /// Whether a batch may stand for so many bytes that the other connections should not wait for it.
     fn may_take_long(&self, frame: &[u8]) -> bool {
-        self.partitions.iter().any(|(_, at)| {
-            at.len() >= COMPRESSED_BYTES_LONG
-                && BatchView::parse(&frame[at.clone()])
-                    .is_ok_and(|batch| batch.compression() != Compression::None)
-        })
+        self.partitions
+            .iter()
+            .filter_map(|(_, at)| BatchView::parse(&frame[at.clone()]).ok())
+            .filter(|batch| batch.compression() != Compression::None)
+            .any(|batch| {
+                let records = batch.compressed_records();
+                match batch.compression().decompressed_bytes_max(records) {
+                    Some(max) => max > UNPACKED_BYTES_LONG,
+                    None => batch.total_len() >= COMPRESSED_BYTES_LONG,
+                }
+            })
     }
 }
 

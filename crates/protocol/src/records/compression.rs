@@ -8,6 +8,8 @@
 //! Framings, which all Kafka clients share: gzip members; snappy as snappy-java frames it, or one bare block (librdkafka writes
 //! that); an lz4 frame with independent blocks; zstd frames.
 
+use super::output::{Output, Refused};
+use super::{lz4, snappy, zstd_frames};
 use std::io::{self, Read, Write};
 use thiserror::Error;
 
@@ -98,17 +100,34 @@ pub enum CompressionError {
     },
 }
 
-/// A buffer that batches are decompressed into, one after the other, never beyond its limit.
-#[derive(Debug)]
-pub struct Decompressor {
-    buffer: Vec<u8>,
-    limit: usize,
+impl Compression {
+    /// The most bytes that `compressed` can hold, as its frames' headers tell without decompressing it: a claim of less is refused
+    /// later. `None` where they don't tell.
+    pub fn decompressed_bytes_max(self, compressed: &[u8]) -> Option<usize> {
+        match self {
+            Self::None => Some(compressed.len()),
+            Self::Gzip => None,
+            Self::Snappy => snappy::bytes_max(compressed),
+            Self::Lz4 => lz4::bytes_max(compressed),
+            Self::Zstd => zstd_frames::bytes_max(compressed),
+        }
+    }
 }
 
-/// The buffer's capacity that is kept from one batch to the next.
-const KEPT_BYTES_MAX: usize = 4 * 1024 * 1024;
-/// The step by which output grows: what a false claim can cost at most.
-const STEP_BYTES: usize = 64 * 1024;
+/// A buffer that batches are decompressed into, one after the other, never beyond its limit. It is worth keeping: its memory is
+/// neither reserved nor cleared anew for the next batch.
+pub struct Decompressor {
+    output: Output,
+    zstd: zstd_frames::Decoder,
+}
+
+impl std::fmt::Debug for Decompressor {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Decompressor")
+            .field("limit", &self.limit())
+            .finish_non_exhaustive()
+    }
+}
 
 impl Default for Decompressor {
     fn default() -> Self {
@@ -120,14 +139,20 @@ impl Decompressor {
     /// A buffer that holds at most `limit` bytes.
     pub const fn new(limit: usize) -> Self {
         Self {
-            buffer: Vec::new(),
-            limit,
+            output: Output::new(limit),
+            zstd: zstd_frames::Decoder::new(),
         }
     }
 
     /// The most bytes that one batch may decompress to.
     pub const fn limit(&self) -> usize {
-        self.limit
+        self.output.limit()
+    }
+
+    /// Gives back what a large batch took; a few megabytes stay.
+    pub fn trim(&mut self) {
+        self.output.trim();
+        self.zstd.trim();
     }
 
     /// The bytes decompressed: `compressed` itself when there is nothing to do.
@@ -139,151 +164,54 @@ impl Decompressor {
         compression: Compression,
         compressed: &'a [u8],
     ) -> Result<&'a [u8], CompressionError> {
-        self.buffer.clear();
-        self.buffer.shrink_to(KEPT_BYTES_MAX);
-        match compression {
-            Compression::None => return Ok(compressed),
-            Compression::Snappy => self.snappy(compressed)?,
-            Compression::Gzip => {
-                let reader = flate2::bufread::MultiGzDecoder::new(compressed);
-                self.read_all(compression, reader)?;
-            }
-            Compression::Lz4 => self.lz4(compressed)?,
-            Compression::Zstd => self.zstd(compressed)?,
+        if compression == Compression::None {
+            return Ok(compressed);
         }
-        Ok(&self.buffer)
+        self.trim();
+        match compression {
+            Compression::None => {}
+            Compression::Snappy => {
+                let done = snappy::decompress(compressed, &mut self.output);
+                done.map_err(|refused| self.refused(compression, refused))?;
+            }
+            Compression::Gzip => self.gzip(compressed)?,
+            Compression::Lz4 => {
+                let done = lz4::decompress(compressed, &mut self.output);
+                done.map_err(|refused| self.refused(compression, refused))?;
+            }
+            Compression::Zstd => {
+                let done = self.zstd.decompress(compressed, &mut self.output);
+                done.map_err(|refused| self.refused(compression, refused))?;
+            }
+        }
+        Ok(self.output.filled())
     }
 
-    /// Reads to the end, growing step by step as bytes really come.
-    fn read_all(
-        &mut self,
-        compression: Compression,
-        mut reader: impl Read,
-    ) -> Result<(), CompressionError> {
+    fn gzip(&mut self, compressed: &[u8]) -> Result<(), CompressionError> {
+        let mut reader = flate2::bufread::MultiGzDecoder::new(compressed);
         loop {
-            let filled = self.buffer.len();
-            // One byte above the limit tells "exactly full" from "too large".
-            let room = (self.limit + 1 - filled).min(STEP_BYTES.max(filled));
-            self.buffer.resize(filled + room, 0);
-            let read = reader
-                .read(&mut self.buffer[filled..])
-                .map_err(|error| corrupt(compression, error))?;
-            self.buffer.truncate(filled + read);
-            if self.buffer.len() > self.limit {
-                return Err(self.too_large(compression));
-            }
+            let read = reader.read(self.output.step());
+            let read = read.map_err(|error| corrupt(Compression::Gzip, error))?;
+            self.advance(Compression::Gzip, read)?;
             if read == 0 {
                 return Ok(());
             }
         }
     }
 
-    fn lz4(&mut self, compressed: &[u8]) -> Result<(), CompressionError> {
-        check_lz4_frame(compressed).map_err(|reason| corrupt(Compression::Lz4, reason))?;
-        let reader = lz4_flex::frame::FrameDecoder::new(compressed);
-        self.read_all(Compression::Lz4, reader)
+    fn advance(&mut self, compression: Compression, count: usize) -> Result<(), CompressionError> {
+        let done = self.output.advance(count);
+        done.map_err(|full| self.refused(compression, full.into()))
     }
 
-    fn zstd(&mut self, compressed: &[u8]) -> Result<(), CompressionError> {
-        let error = |error| corrupt(Compression::Zstd, error);
-        let mut reader = zstd::stream::read::Decoder::with_buffer(compressed).map_err(error)?;
-        // A frame names the window it needs, and the decoder reserves it: address space, which becomes memory only as output
-        // comes. Never more than the output may be, but always what the usual levels ask for (8 MiB).
-        let window_log = self.limit.max(1).ilog2().clamp(23, 27);
-        reader.window_log_max(window_log).map_err(error)?;
-        self.read_all(Compression::Zstd, reader)
-    }
-
-    fn snappy(&mut self, compressed: &[u8]) -> Result<(), CompressionError> {
-        let Some(mut rest) = compressed.strip_prefix(SNAPPY_JAVA_MAGIC) else {
-            return self.snappy_block(compressed);
-        };
-        let Some((_versions, blocks)) = rest.split_at_checked(8) else {
-            return Err(corrupt(Compression::Snappy, "the frame's header is cut"));
-        };
-        rest = blocks;
-        while !rest.is_empty() {
-            let cut = || corrupt(Compression::Snappy, "a block is cut");
-            let (length, after) = rest.split_first_chunk::<4>().ok_or_else(cut)?;
-            let length = u32::from_be_bytes(*length) as usize;
-            let (block, after) = after.split_at_checked(length).ok_or_else(cut)?;
-            self.snappy_block(block)?;
-            rest = after;
+    fn refused(&self, compression: Compression, refused: Refused) -> CompressionError {
+        match refused {
+            Refused::TooLarge => CompressionError::TooLarge {
+                compression,
+                limit: self.limit(),
+            },
+            Refused::Corrupt(reason) => corrupt(compression, reason),
         }
-        Ok(())
-    }
-
-    fn snappy_block(&mut self, block: &[u8]) -> Result<(), CompressionError> {
-        let compression = Compression::Snappy;
-        let claimed =
-            snap::raw::decompress_len(block).map_err(|error| corrupt(compression, error))?;
-        let filled = self.buffer.len();
-        if claimed > self.limit - filled {
-            return Err(self.too_large(compression));
-        }
-        // A 3-byte copy yields 64 bytes at most, so a larger claim is false and must not reserve memory.
-        if claimed > block.len().saturating_mul(22) {
-            return Err(corrupt(compression, "a block claims an impossible length"));
-        }
-        self.buffer.resize(filled + claimed, 0);
-        snap::raw::Decoder::new()
-            .decompress(block, &mut self.buffer[filled..])
-            .map_err(|error| corrupt(compression, error))?;
-        Ok(())
-    }
-
-    fn too_large(&self, compression: Compression) -> CompressionError {
-        CompressionError::TooLarge {
-            compression,
-            limit: self.limit,
-        }
-    }
-}
-
-const SNAPPY_JAVA_MAGIC: &[u8] = b"\x82SNAPPY\0";
-/// Version 1, readable since version 1.
-const SNAPPY_JAVA_VERSIONS: &[u8] = &[0, 0, 0, 1, 0, 0, 0, 1];
-/// snappy-java's block size in Kafka.
-const SNAPPY_BLOCK_BYTES: usize = 32 * 1024;
-
-const LZ4_MAGIC: &[u8] = &[0x04, 0x22, 0x4d, 0x18];
-
-/// Checks that exactly one frame stands here, from magic to end mark: the decoder takes a frame without an end for a whole one.
-/// Kafka's Java consumer reads version 1 with independent blocks only; a batch that it cannot read is refused here too.
-fn check_lz4_frame(bytes: &[u8]) -> Result<(), &'static str> {
-    const CUT: &str = "the frame is cut";
-    let rest = bytes.strip_prefix(LZ4_MAGIC);
-    let rest = rest.ok_or("an lz4 frame does not begin here")?;
-    let flags = *rest.first().ok_or(CUT)?;
-    if flags >> 6 != 1 {
-        return Err("the frame's version is not 1");
-    }
-    if flags & 0x20 == 0 {
-        return Err("the frame's blocks depend on each other, which Kafka's clients cannot read");
-    }
-    let when = |bit: u8, bytes: usize| if flags & bit == 0 { 0 } else { bytes };
-    let (block_checksum, content_checksum) = (when(0x10, 4), when(0x04, 4));
-    // Flags, block size, content size, dictionary id, checksum.
-    let header = 2 + when(0x08, 8) + when(0x01, 4) + 1;
-    let mut rest = rest.get(header..).ok_or(CUT)?;
-    loop {
-        let (length, blocks) = rest.split_first_chunk::<4>().ok_or(CUT)?;
-        // The highest bit says that the block is not compressed.
-        let length = (u32::from_le_bytes(*length) & 0x7fff_ffff) as usize;
-        let skip = if length == 0 {
-            content_checksum
-        } else {
-            length + block_checksum
-        };
-        rest = blocks.get(skip..).ok_or(CUT)?;
-        if length == 0 {
-            break;
-        }
-    }
-    if rest.is_empty() {
-        Ok(())
-    } else {
-        Err("bytes follow the frame")
     }
 }
 
@@ -309,7 +237,9 @@ pub(super) fn compress(
             encoder.write_all(plain).map_err(failed)?;
             encoder.finish().map_err(failed)?;
         }
-        Compression::Snappy => compress_snappy(plain, out)?,
+        Compression::Snappy => {
+            snappy::compress(plain, out).map_err(|error| corrupt(compression, error))?;
+        }
         Compression::Lz4 => {
             let info = lz4_flex::frame::FrameInfo::new()
                 .block_mode(lz4_flex::frame::BlockMode::Independent)
@@ -329,23 +259,9 @@ pub(super) fn compress(
     Ok(())
 }
 
-fn compress_snappy(plain: &[u8], out: &mut Vec<u8>) -> Result<(), CompressionError> {
-    out.extend_from_slice(SNAPPY_JAVA_MAGIC);
-    out.extend_from_slice(SNAPPY_JAVA_VERSIONS);
-    let mut encoder = snap::raw::Encoder::new();
-    for block in plain.chunks(SNAPPY_BLOCK_BYTES) {
-        let compressed = encoder
-            .compress_vec(block)
-            .map_err(|error| corrupt(Compression::Snappy, error))?;
-        let length = u32::try_from(compressed.len()).expect("a block of 32 KiB stays small");
-        out.extend_from_slice(&length.to_be_bytes());
-        out.extend_from_slice(&compressed);
-    }
-    Ok(())
-}
-
 #[cfg(test)]
 mod tests {
+    use super::super::output::KEPT_BYTES_MAX;
     use super::*;
     use proptest::prelude::*;
 
@@ -390,7 +306,7 @@ mod tests {
                 decompressor.decompress(compression, &bomb),
                 Err(CompressionError::TooLarge { compression, limit })
             );
-            assert!(decompressor.buffer.capacity() <= 4 << 20, "{compression:?}");
+            assert!(decompressor.output.capacity() <= 4 << 20, "{compression:?}");
         }
     }
 
@@ -409,6 +325,89 @@ mod tests {
                     .decompress(compression, &packed)
                     .is_err()
             );
+        }
+    }
+
+    #[test]
+    fn headers_tell_how_much_comes_at_most() {
+        for bytes in [0, 1, 1_000, 300_000] {
+            let plain = vec![9; bytes];
+            for compression in Compression::ALL {
+                let packed = compressed(compression, &plain);
+                let max = compression.decompressed_bytes_max(&packed);
+                match compression {
+                    Compression::Gzip => assert_eq!(max, None),
+                    Compression::Lz4 => {
+                        assert!(max.is_some_and(|max| max >= bytes && max < bytes + 64 * 1024));
+                    }
+                    _ => assert_eq!(max, Some(bytes), "{compression:?}"),
+                }
+            }
+        }
+        let two = [
+            compressed(Compression::Zstd, b"one"),
+            compressed(Compression::Zstd, b"two"),
+        ];
+        assert_eq!(
+            Compression::Zstd.decompressed_bytes_max(&two.concat()),
+            None
+        );
+    }
+
+    #[test]
+    fn a_zstd_frame_that_claims_less_than_it_holds_is_refused_before_it_is_unpacked() {
+        let mut packed = Vec::new();
+        let mut encoder = zstd::stream::Encoder::new(&mut packed, 1).unwrap();
+        encoder.set_pledged_src_size(Some(50 << 20)).unwrap();
+        encoder.include_contentsize(true).unwrap();
+        encoder.write_all(&vec![0; 50 << 20]).unwrap();
+        encoder.finish().unwrap();
+        let claim = (50_u32 << 20).to_le_bytes();
+        let at = packed.windows(4).position(|bytes| bytes == claim).unwrap();
+        packed[at..at + 4].copy_from_slice(&1_000_u32.to_le_bytes());
+        let max = Compression::Zstd.decompressed_bytes_max(&packed);
+        assert_eq!(max, Some(1_000));
+        let mut decompressor = Decompressor::default();
+        let result = decompressor.decompress(Compression::Zstd, &packed);
+        assert!(
+            matches!(result, Err(CompressionError::Corrupt { .. })),
+            "{result:?}"
+        );
+        assert!(decompressor.output.capacity() <= 1 << 20);
+    }
+
+    #[test]
+    fn leftovers_of_an_earlier_batch_never_show() {
+        let mut decompressor = Decompressor::new(1 << 20);
+        for round in 0..3_u8 {
+            for compression in Compression::ALL {
+                for bytes in [100_000, 10, 0, 5_000] {
+                    let plain: Vec<u8> = (0..bytes).map(|n| (n as u8) ^ round).collect();
+                    let packed = compressed(compression, &plain);
+                    let cut = &packed[..packed.len() / 2];
+                    let _refused = decompressor.decompress(compression, cut).is_err();
+                    assert_eq!(
+                        decompressor.decompress(compression, &packed),
+                        Ok(&plain[..])
+                    );
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_kept_buffer_gives_back_what_a_large_batch_took() {
+        let plain = vec![5; 40 << 20];
+        for compression in Compression::ALL.into_iter().skip(1) {
+            let mut decompressor = Decompressor::new(64 << 20);
+            let packed = compressed(compression, &plain);
+            assert_eq!(
+                decompressor.decompress(compression, &packed),
+                Ok(&plain[..])
+            );
+            decompressor.trim();
+            assert!(decompressor.output.capacity() <= KEPT_BYTES_MAX);
+            assert!(decompressor.zstd.bytes() <= KEPT_BYTES_MAX);
         }
     }
 

@@ -21,10 +21,14 @@ mod batch;
 mod builder;
 mod compression;
 mod edit;
+mod lz4;
+mod output;
 mod record;
 mod retain;
+mod snappy;
 mod validate;
 mod varint;
+mod zstd_frames;
 
 #[cfg(test)]
 mod golden_tests;

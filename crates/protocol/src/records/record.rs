@@ -122,6 +122,7 @@ impl<'a> RecordIter<'a> {
         }
     }
 
+    #[inline]
     fn step(&mut self) -> Result<Option<RecordView<'a>>, RecordError> {
         let (index, count) = (self.index, self.count);
         if count < 0 {
@@ -152,6 +153,7 @@ impl<'a> RecordIter<'a> {
 impl<'a> Iterator for RecordIter<'a> {
     type Item = Result<RecordView<'a>, RecordError>;
 
+    #[inline]
     fn next(&mut self) -> Option<Self::Item> {
         if self.is_done {
             return None;
@@ -162,6 +164,7 @@ impl<'a> Iterator for RecordIter<'a> {
     }
 }
 
+#[inline]
 fn record<'a>(index: i32, bytes: &'a [u8], body: &'a [u8]) -> Result<RecordView<'a>, RecordError> {
     let bad = |field| RecordError::BadField { index, field };
     let mut cursor = Cursor::new(body);
@@ -196,6 +199,7 @@ fn record<'a>(index: i32, bytes: &'a [u8], body: &'a [u8]) -> Result<RecordView<
 }
 
 /// Bytes of a stated length; -1 stands for none.
+#[inline]
 fn nullable<'a>(cursor: &mut Cursor<'a>) -> Option<Option<&'a [u8]>> {
     match cursor.varint()? {
         -1 => Some(None),

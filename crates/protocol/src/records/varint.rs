@@ -14,12 +14,14 @@ impl<'a> Cursor<'a> {
         self.rest.len()
     }
 
+    #[inline]
     pub(super) fn take(&mut self, count: usize) -> Option<&'a [u8]> {
         let (head, rest) = self.rest.split_at_checked(count)?;
         self.rest = rest;
         Some(head)
     }
 
+    #[inline]
     pub(super) fn byte(&mut self) -> Option<u8> {
         let (&first, rest) = self.rest.split_first()?;
         self.rest = rest;
@@ -29,13 +31,29 @@ impl<'a> Cursor<'a> {
     /// A signed number of at most 32 bits, in at most 5 bytes.
     #[inline]
     pub(super) fn varint(&mut self) -> Option<i32> {
-        // One byte covers lengths below 64 and most deltas.
-        if let Some((&first, rest)) = self.rest.split_first()
-            && first < 0x80
-        {
-            self.rest = rest;
-            return Some(unzigzag_32(u32::from(first)));
+        match self.short() {
+            Some(short) => Some(unzigzag_32(u32::from(short))),
+            None => self.long_varint(),
         }
+    }
+
+    /// A number of one byte or two, if the next one is: this covers lengths and deltas below 8192.
+    #[inline]
+    fn short(&mut self) -> Option<u16> {
+        match self.rest {
+            [first @ 0..0x80, rest @ ..] => {
+                self.rest = rest;
+                Some(u16::from(*first))
+            }
+            [first, second @ 0..0x80, rest @ ..] => {
+                self.rest = rest;
+                Some(u16::from(*second) << 7 | u16::from(first & 0x7f))
+            }
+            _ => None,
+        }
+    }
+
+    fn long_varint(&mut self) -> Option<i32> {
         let mut number = 0_u32;
         for shift in (0..35).step_by(7) {
             let byte = self.byte()?;
@@ -54,6 +72,13 @@ impl<'a> Cursor<'a> {
     /// A signed number of at most 64 bits, in at most 10 bytes.
     #[inline]
     pub(super) fn varlong(&mut self) -> Option<i64> {
+        match self.short() {
+            Some(short) => Some(i64::from(unzigzag_32(u32::from(short)))),
+            None => self.long_varlong(),
+        }
+    }
+
+    fn long_varlong(&mut self) -> Option<i64> {
         let mut number = 0_u64;
         for shift in (0..70).step_by(7) {
             let byte = self.byte()?;

@@ -2,13 +2,14 @@
 //!
 //! Why it exists: a few kilobytes may stand for hundreds of megabytes; whoever holds a log's lock must not walk them.
 
+use super::unpacker::Unpacker;
 use crate::config::LogConfig;
 use crate::error::AppendError;
 use crate::types::AppendOrigin;
 use fanlog_model::TimestampMs;
 use fanlog_protocol::records::{
-    BatchView, Decompressor, InvalidBatch, ProduceRules, TimestampType, recompress,
-    set_log_append_time, set_max_timestamp, validate_produced,
+    BatchView, InvalidBatch, ProduceRules, TimestampType, recompress, set_log_append_time,
+    set_max_timestamp, validate_produced,
 };
 use std::ops::Range;
 
@@ -51,7 +52,7 @@ impl<'a> CheckedBatches<'a> {
         now: TimestampMs,
     ) -> Result<Self, AppendError> {
         let rules = rules(config, origin, now);
-        let mut decompressor = Decompressor::default();
+        let mut unpacker = Unpacker::default();
         let mut recompressed = Vec::new();
         let mut ranges = Vec::new();
         let mut at = 0;
@@ -59,14 +60,15 @@ impl<'a> CheckedBatches<'a> {
             let batch = BatchView::parse(&batches[at..]).map_err(InvalidBatch::from)?;
             let end = at + batch.total_len();
             check_size(config, batch.total_len(), origin)?;
-            let found = validate_produced(&batch, &rules, &mut decompressor)?;
+            let buffer = unpacker.buffer(batch.compression());
+            let found = validate_produced(&batch, &rules, buffer)?;
             if batch.is_transactional() && origin == AppendOrigin::Client {
                 return Err(AppendError::Transactional);
             }
             let wanted = config.compression_type;
             let wanted = wanted.filter(|c| *c != batch.compression() && !batch.is_control());
             let other = wanted
-                .map(|compression| recompress(&batch, compression, &mut decompressor))
+                .map(|compression| recompress(&batch, compression, buffer))
                 .transpose()
                 .map_err(InvalidBatch::from)?;
             let is_rewritten = other.is_some() || !recompressed.is_empty();

@@ -22,6 +22,7 @@ mod sync;
 mod tail;
 #[cfg(test)]
 mod tests;
+mod unpacker;
 
 pub use checked_batches::CheckedBatches;
 pub use compaction::{BegunSwap, Dirtiness};
