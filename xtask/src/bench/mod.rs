@@ -164,7 +164,7 @@ fn compare(
         for system in sooner.iter().chain(later) {
             let what = format!("round {round} of {}: {}", options.rounds, system.name);
             shell::say(&what);
-            turn::turn(kind, system, tools, options.seconds, &loads, &mut results);
+            turn::turn(kind, system, tools, options, &loads, &mut results);
             keep(&results, options)?;
         }
     }
@@ -188,7 +188,7 @@ fn begin(kind: Kind, options: &Options, loads: &[&Scenario]) -> anyhow::Result<R
     if options.wants(LIMITS) {
         results.begin(kind, LIMITS, &run);
     }
-    if options.is_whole() {
+    if kind == BESIDE && options.wants(START) {
         results.begin(kind, START, &run);
     }
     Ok(results)

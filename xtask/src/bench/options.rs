@@ -15,7 +15,7 @@ usage: cargo xtask bench [--journal | --example | --plots] [--rounds N] [--secon
   --rounds    how often each broker has its turn; default 2
   --seconds   how long each load lasts; default 2. A full run: --rounds 5 --seconds 60
   --only      loads whose names begin so; writes nothing without --write
-  --systems   of fanlog, fanlog-os, kafka, kafka-synced, sink; writes nothing
+  --systems   of fanlog, fanlog-os, kafka, kafka-synced, sink; writes nothing without --only and --write
   --write     keeps the results of the other loads and replaces those that were measured
   --quick     one round of a second; writes nothing
   --scale     the worked example with the root of S as fast and as long; writes nothing unless it is 1
@@ -104,8 +104,8 @@ impl Options {
                 "the scale lies between 0 and 1",
             ),
             (
-                self.systems.is_empty() || !self.is_write,
-                "ratios are of one run: --systems goes without --write",
+                self.systems.is_empty() || !self.is_write || !self.only.is_empty(),
+                "ratios are of one run: with --write, --systems needs --only, and these loads lose what other systems had",
             ),
             (
                 ["a", "b", "ab"].contains(&self.runs.as_str()),
@@ -174,6 +174,7 @@ mod tests {
             &["--scale", "2"],
             &["--run", "c"],
             &["--systems", "kafka", "--write"],
+            &["--systems", "kafka", "--write", "--journal"],
         ] {
             let error = parse(args).unwrap_err();
             assert!(error.is::<Usage>(), "{args:?}: {error}");
@@ -186,6 +187,13 @@ mod tests {
         assert!(is_written(&[]) && is_written(&["--journal"]) && is_written(&["--example"]));
         assert!(!is_written(&["--only", "fetch"]) && !is_written(&["--quick"]));
         assert!(is_written(&["--only", "fetch", "--write"]));
+        assert!(is_written(&[
+            "--only",
+            "fetch",
+            "--systems",
+            "kafka",
+            "--write"
+        ]));
         assert!(!is_written(&["--example", "--scale", "0.5", "--write"]));
         assert!(!is_written(&["--example", "--run", "a"]));
     }

@@ -2,6 +2,7 @@
 
 use super::START;
 use super::measure::{Bench, Figures, Tools};
+use super::options::Options;
 use super::results::{BESIDE, Kind, Results};
 use super::scenario::Scenario;
 use super::system::{Running, System};
@@ -11,12 +12,14 @@ pub(super) fn turn(
     kind: Kind,
     system: &System,
     tools: &Tools,
-    seconds: f64,
+    options: &Options,
     loads: &[&Scenario],
     results: &mut Results,
 ) {
+    let is_start_wanted = kind == BESIDE && options.wants(START);
+    let start = |results: &mut Results| start(is_start_wanted, system, tools, results);
     // A system that cannot even be warmed up has one failed row, not one for each load.
-    let mut running = match start(kind, system, tools, results) {
+    let mut running = match start(results) {
         Ok(broker) => Some(broker),
         Err(error) => {
             failed(kind, START, system, &error, results);
@@ -26,13 +29,13 @@ pub(super) fn turn(
     for load in loads {
         let done = running
             .take()
-            .map_or_else(|| start(kind, system, tools, results), Ok)
+            .map_or_else(|| start(results), Ok)
             .and_then(|broker| {
                 let bench = Bench {
                     tools,
                     system,
                     broker: &broker,
-                    seconds,
+                    seconds: options.seconds,
                 };
                 let found = bench.run(load)?;
                 Ok((broker, found))
@@ -48,7 +51,7 @@ pub(super) fn turn(
             Err(error) => failed(kind, load.name, system, &error, results),
         }
     }
-    if kind == BESIDE
+    if is_start_wanted
         && let Some(broker) = running.take()
         && let Err(error) = end(system, tools, broker, results)
     {
@@ -65,17 +68,17 @@ fn remove(tools: &Tools) {
 
 /// A broker with an empty disk, warmed up.
 fn start(
-    kind: Kind,
+    is_measured: bool,
     system: &System,
     tools: &Tools,
     results: &mut Results,
 ) -> anyhow::Result<Running> {
     remove(tools);
     let broker = system.start(&tools.dir.join("broker"))?;
-    if kind == BESIDE {
+    if is_measured {
         let (started, idle) = (broker.started_in_ms(), broker.resident_mib()?);
-        results.add(kind, START, system.name, "start_ms", started);
-        results.add(kind, START, system.name, "idle_mib", idle);
+        results.add(BESIDE, START, system.name, "start_ms", started);
+        results.add(BESIDE, START, system.name, "idle_mib", idle);
     }
     let bench = Bench {
         tools,
