@@ -10,6 +10,7 @@ use crate::fetch_sessions::FetchSessions;
 use crate::memory_budget::MemoryBudget;
 use fanlog_broker::Broker;
 use parking_lot::Mutex;
+use rustix::net::sockopt::set_socket_send_buffer_size;
 use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -30,6 +31,9 @@ const UNPACKING_MAX: usize = 4;
 const ACCEPT_RETRY: Duration = Duration::from_millis(100);
 /// How long the same warning is not repeated.
 const WARN_AGAIN_AFTER: Duration = Duration::from_secs(10);
+/// What the system may hold of an answer that goes to a program on the same machine, which takes it at once. More leaves the processor's
+/// cache, and costs the wake-ups of a congestion control that paces: `docs/decisions/sendfile.md`. Linux doubles it.
+const NEAR_SEND_BUFFER_BYTES: usize = 200 * 1024;
 /// How long connections may take to answer what is under way when the broker shuts down.
 const DRAIN_MAX: Duration = Duration::from_secs(5);
 
@@ -160,6 +164,11 @@ impl KafkaListener {
         let Ok(local) = socket.local_addr() else {
             return;
         };
+        if is_near(peer, local)
+            && let Err(error) = set_socket_send_buffer_size(&socket, NEAR_SEND_BUFFER_BYTES)
+        {
+            debug!("SO_SNDBUF on {peer}: {error}");
+        }
         let context = ConnectionContext {
             listener: Arc::clone(&self.context),
             peer,
@@ -191,6 +200,12 @@ impl KafkaListener {
         metrics.connection_refused(LISTENER, full.setting());
         None
     }
+}
+
+/// Whether a peer is on this machine. To all others as much may be under way as the system finds that the distance needs.
+fn is_near(peer: SocketAddr, local: SocketAddr) -> bool {
+    let ip = peer.ip().to_canonical();
+    ip.is_loopback() || ip == local.ip().to_canonical()
 }
 
 /// Completes when the broker shuts down, or whoever would say so is gone.
@@ -235,5 +250,22 @@ impl OpenConnection {
 impl Drop for OpenConnection {
     fn drop(&mut self) {
         self.0.metrics().listeners().connection_closed(LISTENER);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_near;
+
+    #[test]
+    fn only_programs_on_this_machine_are_near() {
+        let check =
+            |peer: &str, local: &str| is_near(peer.parse().unwrap(), local.parse().unwrap());
+        assert!(check("127.0.0.1:50000", "127.0.0.1:9092"));
+        assert!(check("[::1]:50000", "[::1]:9092"));
+        assert!(check("[::ffff:127.0.0.1]:50000", "[::ffff:127.0.0.1]:9092"));
+        assert!(check("10.0.0.5:50000", "10.0.0.5:9092"));
+        assert!(!check("10.0.0.6:50000", "10.0.0.5:9092"));
+        assert!(!check("[2001:db8::6]:50000", "[2001:db8::5]:9092"));
     }
 }

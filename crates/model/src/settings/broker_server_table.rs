@@ -13,6 +13,8 @@ const OWN_BUDGET: Effect = Refused("fanlog.request.memory.bytes bounds the reque
 const OWN_BACKLOG: Effect =
     WithoutEffect("1,024 connections may wait, or as many as the system allows");
 const OWN_BUFFERS: Effect = Refused("the system sizes socket buffers");
+const NEAR_BUFFERS: Effect =
+    Refused("200 KiB to programs on the same machine; the system sizes the others");
 const OWN_METRICS: Effect = Refused("metrics are served over HTTP");
 const OWN_THREADS: Effect = Refused("threads are sized by the machine");
 
@@ -60,6 +62,6 @@ pub(super) const TABLE: &[Setting] = settings! {
     "socket.listen.backlog.size", Int, Some("50"), AtLeast(1), ReadOnly, OWN_BACKLOG, [], "Connections that may wait to be accepted.";
     "socket.receive.buffer.bytes", Int, Some("102400"), Any, ReadOnly, OWN_BUFFERS, [], "Receive buffer of client sockets.";
     "socket.request.max.bytes", Int, Some("104857600"), AtLeast(1), ReadOnly, Honoured, [], "Largest request taken, in bytes.";
-    "socket.send.buffer.bytes", Int, Some("102400"), Any, ReadOnly, OWN_BUFFERS, [], "Send buffer of client sockets.";
+    "socket.send.buffer.bytes", Int, Some("102400"), Any, ReadOnly, NEAR_BUFFERS, [], "Send buffer of client sockets.";
     "telemetry.max.bytes", Int, Some("1048576"), AtLeast(1), ReadOnly, OWN_METRICS, [], "Largest push of client metrics taken.";
 };

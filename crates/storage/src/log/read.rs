@@ -55,7 +55,9 @@ impl Log {
         }
         let limit = self.limited(limit);
         let mut plan = self.empty_plan(from);
-        if from >= limit.below {
+        // A fetch over many partitions asks the last ones for nothing.
+        let wants_nothing = limit.max_bytes == 0 && !limit.min_one_batch;
+        if from >= limit.below || wants_nothing {
             return Ok(Some(plan));
         }
         let active = self.active();

@@ -81,14 +81,14 @@ impl Segment {
             Some(indexes) => indexes,
             None => self.open_indexes(disk)?,
         };
-        let mut found = self.start_for(disk, &indexes, offset);
-        if matches!(found, Ok(None)) {
-            found = self.rebuild_indexes(disk).map(|rebuilt| {
+        let found = match self.start_for(disk, &indexes, offset) {
+            Ok(Some(start)) => self.find_from(disk, start, offset),
+            Ok(None) => self.rebuild_indexes(disk).and_then(|rebuilt| {
                 indexes = rebuilt;
-                None
-            });
-        }
-        let found = found.and_then(|_| self.find_with(disk, &indexes, offset));
+                self.find_with(disk, &indexes, offset)
+            }),
+            Err(error) => Err(error),
+        };
         *guard = Some(indexes);
         found
     }
@@ -100,6 +100,15 @@ impl Segment {
         offset: Offset,
     ) -> Result<Option<Located>, SegmentError> {
         let start = self.start_for(disk, indexes, offset)?.unwrap_or(0);
+        self.find_from(disk, start, offset)
+    }
+
+    fn find_from(
+        &self,
+        disk: &dyn Disk,
+        start: u64,
+        offset: Offset,
+    ) -> Result<Option<Located>, SegmentError> {
         let file = self.log_file(disk)?;
         let mut walk = self.walk(&*file, start);
         while let Step::Batch { position, header } = self.checked(walk.step()?)? {
