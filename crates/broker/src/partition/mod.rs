@@ -50,6 +50,8 @@ pub struct Partition {
     dirt: Dirt,
     /// Bytes that are not synced in its segments.
     dirty_bytes: AtomicU64,
+    /// Bytes left to the system to write, since they were last much.
+    left_bytes: AtomicU64,
     /// The offset behind what was last handed to the journal, or synced at the start: changed under the slot's lock only.
     handed_on: AtomicI64,
     /// Up to where records went past the journal.
@@ -154,6 +156,7 @@ impl Partition {
             watchers: FetchWatchers::default(),
             dirt: Dirt::clean(),
             dirty_bytes: AtomicU64::new(0),
+            left_bytes: AtomicU64::new(0),
             handed_on: AtomicI64::new(durable.0),
             past_end: AtomicI64::new(durable.0),
             urgent: Dirt::clean(),
@@ -308,8 +311,8 @@ impl Partition {
         committer.push(self, self.leader_epoch(), offsets, bytes, follows);
     }
 
-    /// Without the lock. What does not wait for the disk is visible now; of what the system writes when it likes, only sealed segments
-    /// are synced.
+    /// Without the lock. What does not wait for the disk is visible now; what the system may write when it likes is synced only where
+    /// it has become much, or a segment was sealed.
     fn after_append(self: &Arc<Self>, appended: &Appended, durability: Durability) {
         match durability {
             Durability::Sync => {
@@ -325,7 +328,8 @@ impl Partition {
             }
             Durability::Os => {
                 self.publish(appended.last_offset.plus(1));
-                if self.with_log(|log| log.unsynced_segments() > 0) == Ok(true) {
+                let is_sealed = || self.with_log(|log| log.unsynced_segments() > 0) == Ok(true);
+                if self.has_become_much(appended.bytes) || is_sealed() {
                     self.mark_dirty(durability);
                 }
             }

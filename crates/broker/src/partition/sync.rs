@@ -20,6 +20,10 @@ const RETRY_PAUSE: Duration = Duration::from_millis(20);
 /// How long records may be in the journal alone: a start after a crash has no more to do than they are.
 const SYNC_WAIT: Duration = Duration::from_secs(10);
 
+/// So many bytes of a partition of class `os` are left to the system. It writes with one thread, and once gigabytes wait it stops whoever
+/// appends until it has caught up.
+const LEFT_BYTES_MAX: u64 = 16 * 1024 * 1024;
+
 const CLEAN: u8 = 0;
 const QUEUED: u8 = 1;
 const SYNCING: u8 = 2;
@@ -70,7 +74,9 @@ impl Dirt {
 
 fn wait_of(durability: Durability) -> Duration {
     match durability {
-        Durability::Sync | Durability::Os => SYNC_WAIT,
+        Durability::Sync => SYNC_WAIT,
+        // It is not marked before it is worth it.
+        Durability::Os => Duration::ZERO,
         Durability::Interval(ms) => Duration::from_millis(ms.into()),
     }
 }
@@ -103,6 +109,16 @@ impl Partition {
         self.dirty_bytes.fetch_add(bytes, Ordering::Relaxed);
         self.shared.queue.add_dirty(bytes);
         self.mark_dirty(durability);
+    }
+
+    /// Counts bytes that nobody wants synced; whether they are much now.
+    pub(super) fn has_become_much(&self, bytes: usize) -> bool {
+        let bytes = bytes as u64;
+        let left = self.left_bytes.fetch_add(bytes, Ordering::Relaxed) + bytes;
+        if left >= LEFT_BYTES_MAX {
+            self.left_bytes.store(0, Ordering::Relaxed);
+        }
+        left >= LEFT_BYTES_MAX
     }
 
     /// Makes the segments durable as far as they were appended to.
