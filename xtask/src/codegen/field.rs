@@ -105,7 +105,10 @@ pub(super) fn default_check(field: &Field, wanted: bool) -> String {
         return format!("{name}.{}()", if wanted { "is_none" } else { "is_some" });
     }
     if field.nullable.is_some() {
-        return format!("{not}{name}.as_ref().is_some_and(|value| value.is_empty())");
+        return match &field.kind {
+            Type::Struct(_) => format!("{name} {equal} {}", default(field)),
+            _ => format!("{not}{name}.as_ref().is_some_and(|value| value.is_empty())"),
+        };
     }
     match &field.kind {
         Type::String | Type::Bytes | Type::Array(_) => format!("{not}{name}.is_empty()"),
@@ -137,13 +140,14 @@ pub(super) fn require_default(each: &Struct, field: &Field) -> String {
 /// The expression that reads the field where it is present.
 pub(super) fn decode(scope: &Scope<'_>, field: &Field) -> String {
     let flexible = scope.flexible(field);
+    let is_tagged = field.tag.is_some();
     let nullable = format!(
         "{}?",
-        decode_kind(scope.message, &field.kind, flexible, true)
+        decode_kind(scope.message, &field.kind, flexible, (true, is_tagged))
     );
     let plain = format!(
         "{}?",
-        decode_kind(scope.message, &field.kind, flexible, false)
+        decode_kind(scope.message, &field.kind, flexible, (false, is_tagged))
     );
     match field.nullable {
         None => plain,
@@ -154,11 +158,19 @@ pub(super) fn decode(scope: &Scope<'_>, field: &Field) -> String {
     }
 }
 
-fn decode_kind(message: &Message, kind: &Type, flexible: &str, nullable: bool) -> String {
+fn decode_kind(
+    message: &Message,
+    kind: &Type,
+    flexible: &str,
+    (nullable, is_tagged): (bool, bool),
+) -> String {
     let null = if nullable { "nullable_" } else { "" };
     match kind {
         Type::String | Type::Bytes | Type::Records => {
             format!("reader.{null}{}({flexible})", scalar_name(kind))
+        }
+        Type::Struct(name) if nullable && is_tagged => {
+            format!("reader.nullable_tagged_struct(|reader| {name}::decode(reader, version))")
         }
         Type::Struct(name) if nullable => {
             format!("reader.nullable_struct(|reader| {name}::decode(reader, version))")
@@ -170,7 +182,7 @@ fn decode_kind(message: &Message, kind: &Type, flexible: &str, nullable: bool) -
                 Type::String | Type::Bytes | Type::Struct(_) => {
                     format!(
                         "|reader| {}",
-                        decode_kind(message, element, flexible, false)
+                        decode_kind(message, element, flexible, (false, false))
                     )
                 }
                 scalar => format!("Reader::{}", scalar_name(scalar)),
@@ -271,7 +283,10 @@ pub(super) fn encode_tagged(scope: &Scope<'_>, each: &Struct, field: &Field) -> 
                 "{}.{} is tagged and null in some versions",
                 each.name, field.name
             );
-            encode_nullable(&field.kind, flexible, &name)
+            let (call, can_fail) = encode_nullable(&field.kind, flexible, &name);
+            // What tells a null structure from one that is there differs in a tagged field.
+            let call = call.replace("put_nullable_struct", "put_nullable_tagged_struct");
+            (call, can_fail)
         }
     };
     format!("tagged.put({tag}, {})?;\n", closure("buffer", put))

@@ -331,6 +331,16 @@ impl GatherBuffer {
         }
     }
 
+    /// A structure in a tagged field that may be null: 0 says that it is, 1 that it follows.
+    pub fn put_nullable_tagged_struct<T>(
+        &mut self,
+        value: Option<&T>,
+        put: impl FnOnce(&mut Self, &T) -> Result<()>,
+    ) -> Result<()> {
+        self.put_unsigned_varint(u32::from(value.is_some()));
+        value.map_or(Ok(()), |value| put(self, value))
+    }
+
     /// The tagged fields that end every structure of a flexible version.
     pub fn put_tagged_fields(&mut self, fields: TaggedFields) {
         self.put_unsigned_varint(fields.count);

@@ -306,6 +306,17 @@ impl<'a> Reader<'a> {
         }
     }
 
+    /// A structure in a tagged field that may be null: 0 says that it is.
+    pub fn nullable_tagged_struct<T>(
+        &mut self,
+        decode: impl FnOnce(&mut Self) -> Result<T>,
+    ) -> Result<Option<T>> {
+        match self.unsigned_varint()? {
+            0 => Ok(None),
+            _ => decode(self).map(Some),
+        }
+    }
+
     /// The tagged fields that end every structure of a flexible version. `field` reads the field with that tag and
     /// says true, or says false for a tag that it does not know: the field is then skipped and not kept.
     pub fn tagged_fields(

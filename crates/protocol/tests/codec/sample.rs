@@ -127,7 +127,10 @@ impl Sampler<'_> {
         let is_compact = self.is_flexible() && !field.is_legacy;
         let may_be_null = field.nullable.is_some_and(|all| all.contains(self.version));
         if may_be_null && self.dice.below(4) == 0 {
-            null(&field.kind, is_compact, out);
+            match (field.tag, &field.kind) {
+                (Some(_), Type::Struct(_)) => out.push(0),
+                _ => null(&field.kind, is_compact, out),
+            }
             return;
         }
         if may_be_null && matches!(field.kind, Type::Struct(_)) {
@@ -209,6 +212,7 @@ impl Sampler<'_> {
             (kind, Some("null")) => null(kind, true, out),
             (Type::Struct(name), _) => {
                 let inner = self.message.find(name).unwrap();
+                out.extend(field.nullable.map(|_| 1));
                 for field in inner.fields.iter().filter(|field| field.tag.is_none()) {
                     self.default(field, out);
                 }

@@ -22,7 +22,11 @@ import org.apache.kafka.common.protocol.types.Schema;
  */
 public final class Golden {
     private static final List<String> PACKAGES =
-            List.of("org.apache.kafka.common.message.", "org.apache.kafka.coordinator.group.generated.");
+            List.of(
+                    "org.apache.kafka.common.message.",
+                    "org.apache.kafka.coordinator.group.generated.",
+                    "org.apache.kafka.coordinator.share.generated.",
+                    "org.apache.kafka.coordinator.transaction.generated.");
 
     private Golden() {}
 

@@ -1,0 +1,72 @@
+//! `ShareUpdateKey`, version 0. Generated from `schemas/share_update_record.schema` by `cargo xtask codegen`: change that, not this.
+
+use crate::Message;
+use crate::wire::{
+    DecodeError, EncodeError, GatherBuffer, Reader, decode_prefixed, encode_prefixed,
+};
+use std::borrow::Cow;
+use std::ops::RangeInclusive;
+use uuid::Uuid;
+
+/// Kafka's `ShareUpdateKey`, version 0.
+#[derive(Clone, Debug, PartialEq, Default)]
+pub struct ShareUpdateKey<'a> {
+    /// Kafka's `GroupId`.
+    pub group_id: Cow<'a, str>,
+    /// Kafka's `TopicId`.
+    pub topic_id: Uuid,
+    /// Kafka's `Partition`.
+    pub partition: i32,
+}
+
+impl<'a> ShareUpdateKey<'a> {
+    /// The versions that this message has.
+    pub const VERSIONS: RangeInclusive<i16> = 0..=0;
+
+    /// The number that stands before a key of this kind.
+    pub const KEY_VERSION: i16 = 1;
+
+    /// Reads the key behind its 2-byte number.
+    pub fn decode_with_version_prefix(bytes: &'a [u8]) -> Result<Self, DecodeError> {
+        decode_prefixed(bytes, "ShareUpdateKey", 1..=1, |reader, _| {
+            Self::decode(reader, 0)
+        })
+    }
+
+    /// Writes the key behind its 2-byte number.
+    pub fn encode_with_version_prefix(&self) -> Result<Vec<u8>, EncodeError> {
+        encode_prefixed(Self::KEY_VERSION, |buffer| self.encode(buffer, 0))
+    }
+
+    /// Reads the message in `version`.
+    pub fn decode(reader: &mut Reader<'a>, version: i16) -> Result<Self, DecodeError> {
+        reader.check_version("ShareUpdateKey", version, Self::VERSIONS)?;
+        Ok(Self {
+            group_id: reader.string(false)?,
+            topic_id: reader.uuid()?,
+            partition: reader.i32()?,
+        })
+    }
+
+    /// Writes the message in `version`.
+    pub fn encode(&self, buffer: &mut GatherBuffer, version: i16) -> Result<(), EncodeError> {
+        buffer.check_version("ShareUpdateKey", version, Self::VERSIONS)?;
+        buffer.put_string(false, &self.group_id)?;
+        buffer.put_uuid(self.topic_id);
+        buffer.put_i32(self.partition);
+        Ok(())
+    }
+}
+
+impl<'a> Message<'a> for ShareUpdateKey<'a> {
+    const NAME: &'static str = "ShareUpdateKey";
+    const VERSIONS: RangeInclusive<i16> = Self::VERSIONS;
+
+    fn decode(reader: &mut Reader<'a>, version: i16) -> Result<Self, DecodeError> {
+        Self::decode(reader, version)
+    }
+
+    fn encode(&self, buffer: &mut GatherBuffer, version: i16) -> Result<(), EncodeError> {
+        self.encode(buffer, version)
+    }
+}
