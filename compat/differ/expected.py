@@ -20,6 +20,46 @@ ALL = [
         path="*Feature*",
         ours="absent",
     ),
+    Expected(
+        "features-are-fixed",
+        "a feature is on once it is complete, and no code waits behind a switch: only the level that is on can be asked for. Kafka can turn features off; metadata.version and streams.version are its own",
+        api="UpdateFeatures",
+        path="ErrorCode",
+        ours="95",
+        theirs="0",
+    ),
+    Expected("features-are-fixed-b", "the same", api="UpdateFeatures", path="ErrorMessage", ours="a text", theirs="None"),
+    Expected("features-are-fixed-c", "the same", api="UpdateFeatures", path="Results*", ours="absent"),
+    Expected(
+        "no-credentials",
+        f"passwords of users, as nobody is asked for one: SECURITY_DISABLED. {NOT_YET}",
+        api="AlterUserScramCredentials",
+        path="*ErrorCode",
+        ours="54",
+        theirs="0",
+    ),
+    Expected(
+        "no-credentials-to-see",
+        "the same: what Kafka kept just before",
+        api="DescribeUserScramCredentials",
+        note="afterwards",
+        ours="absent",
+    ),
+    Expected(
+        "no-quotas",
+        f"quotas, as nobody is held to one: POLICY_VIOLATION. {NOT_YET}",
+        api="AlterClientQuotas",
+        path="*ErrorCode",
+        ours="44",
+        theirs="0",
+    ),
+    Expected(
+        "no-quotas-to-see",
+        "the same: what Kafka kept just before",
+        api="DescribeClientQuotas",
+        note="* after setting one",
+        ours="absent",
+    ),
     Expected("no-transactions", f"transactional ids and their records: {NOT_YET}", case="transactional_ids", ours="53"),
     Expected("no-transactions-in-produce", f"a transactional id: {NOT_YET}", case="produce", note="transactional id"),
     Expected(
@@ -221,6 +261,13 @@ ALL = [
         for name, field in (("hw", "HighWatermark"), ("lso", "LastStableOffset"))
     ],
     # Where Kafka breaks.
+    Expected(
+        "acls-of-no-pattern",
+        "Kafka can't read the unknown kind of pattern and closes the connection; Fanlog has no ACLs of it either",
+        api="DescribeAcls",
+        note="PatternTypeFilter 0",
+        theirs="the connection is closed",
+    ),
     Expected(
         "unknown-server-error",
         "Kafka fails at it (UNKNOWN_SERVER_ERROR), Fanlog names the reason or serves it",

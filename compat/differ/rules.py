@@ -10,7 +10,7 @@ import batches
 MINUTES_10 = 600_000
 HOUR = 3_600_000
 
-EPOCHS = {"LeaderEpoch", "CommittedLeaderEpoch", "PartitionLeaderEpoch", "Epoch", "CurrentLeaderEpoch"}
+EPOCHS = {"LeaderEpoch", "CommittedLeaderEpoch", "PartitionLeaderEpoch", "Epoch", "CurrentLeaderEpoch", "FinalizedFeaturesEpoch"}
 # Of one disk, whoever asks; they change by the second.
 SPACES = {"TotalBytes", "UsableBytes"}
 TEXTS = {"ErrorMessage", "BatchIndexErrorMessage"}
@@ -39,6 +39,9 @@ UNORDERED = {
     ("ElectLeaders", "ReplicaElectionResults"): "Topic", ("ElectLeaders", "PartitionResult"): "PartitionId",
     ("DeleteGroups", "Results"): "GroupId", ("ApiVersions", "ApiKeys"): "ApiKey",
     ("AlterConfigs", "Responses"): "ResourceName", ("IncrementalAlterConfigs", "Responses"): "ResourceName",
+    ("DescribeUserScramCredentials", "Results"): "User", ("AlterUserScramCredentials", "Results"): "User",
+    ("DescribeClientQuotas", "Entries"): "Entity", ("AlterPartitionReassignments", "Responses"): "Name",
+    ("ApiVersions", "SupportedFeatures"): "Name", ("ApiVersions", "FinalizedFeatures"): "Name",
     ("DescribeConfigs", "Results"): "ResourceName", ("ListConfigResources", "ConfigResources"): "ResourceName",
 }
 

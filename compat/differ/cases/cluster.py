@@ -112,6 +112,73 @@ def list_partition_reassignments(side):
         side.ask("ListPartitionReassignments", 0, note, Topics=topics)
 
 
+def alter_partition_reassignments(side):
+    topic = side.topic("t", 2)
+    side.group("g")
+    node = side.quietly("DescribeCluster", 0)["Brokers"][0]["BrokerId"]
+    for version in side.apis["AlterPartitionReassignments"].versions():
+        def ask(note, *wanted, **fields):
+            topics = [
+                {"Name": name, "Partitions": [{"PartitionIndex": index, "Replicas": replicas} for index, replicas in partitions]}
+                for name, partitions in wanted
+            ]
+            side.ask("AlterPartitionReassignments", version, note, Topics=topics, **fields)
+
+        ask("nothing")
+        ask("to where it is", (topic, [(0, [node])]))
+        ask("to where both are", (topic, [(0, [node]), (1, [node])]))
+        ask("to an unknown broker", (topic, [(0, [node + 8])]))
+        ask("to a second broker", (topic, [(0, [node, node + 8])]))
+        ask("to a broker twice", (topic, [(0, [node, node])]))
+        ask("to a negative broker", (topic, [(0, [-1])]))
+        ask("to no broker", (topic, [(0, [])]))
+        ask("cancel", (topic, [(0, None)]))
+        ask("cancel both", (topic, [(0, None), (1, None)]))
+        ask("unknown partition", (topic, [(7, [node])]))
+        ask("unknown topic", (side.topic_name("never"), [(0, [node])]))
+        ask("cancel of an unknown topic", (side.topic_name("never"), [(0, None)]))
+        ask("good and bad", (topic, [(0, [node]), (1, [node + 8])]))
+        ask("topic without partitions", (topic, []))
+        ask("topic in two parts", (topic, [(0, [node])]), (topic, [(1, [node])]))
+        ask("same number of replicas", (topic, [(0, [node])]), AllowReplicationFactorChange=False)
+        ask("another number of replicas", (topic, [(0, [node, node + 8])]), AllowReplicationFactorChange=False)
+        ask("a topic of the broker's", ("__consumer_offsets", [(0, [node + 8])]))
+        ask("cancel of a topic of the broker's", ("__consumer_offsets", [(0, None)]))
+
+
+def features(side):
+    """What may be asked of features; each of them alone, since Kafka changes what it is told to."""
+    named = {"ClientSoftwareName": "differ", "ClientSoftwareVersion": "1"}
+    features = side.quietly("ApiVersions", 4, **named).get("FinalizedFeatures", [])
+    finalized = {each["Name"]: each["MaxVersionLevel"] for each in features}
+    for version in side.apis["UpdateFeatures"].versions():
+        def ask(note, *updates, validate=True):
+            wanted = [
+                {"Feature": name, "MaxVersionLevel": level, "UpgradeType": kind, "AllowDowngrade": kind > 1}
+                for name, level, kind in updates
+            ]
+            side.ask("UpdateFeatures", version, note, FeatureUpdates=wanted, ValidateOnly=validate)
+
+        ask("nothing")
+        for kind in (0, 1, 2, 3, 4):
+            ask(f"unknown feature, type {kind}", ("no.such.feature", 1, kind))
+            ask(f"unknown feature to 0, type {kind}", ("no.such.feature", 0, kind))
+        ask("a feature without a name", ("", 1, 1))
+        ask("a feature twice", ("no.such.feature", 1, 1), ("no.such.feature", 2, 1))
+        ask("two features", ("no.such.feature", 1, 1), ("another", 1, 1))
+        for name in ("group.version", "share.version", "streams.version", "transaction.version", "metadata.version"):
+            level = finalized.get(name, 1)
+            if version > 0:
+                for kind in (0, 1, 2, 3):
+                    ask(f"{name}: stays, type {kind}", (name, level, kind))
+                    ask(f"{name}: 99, type {kind}", (name, 99, kind))
+                    ask(f"{name}: 0, type {kind}", (name, 0, kind))
+                    ask(f"{name}: -1, type {kind}", (name, -1, kind))
+                ask(f"{name}: one less, type 1", (name, level - 1, 1))
+                ask(f"{name}: one less, type 2", (name, level - 1, 2))
+            ask(f"{name}: 99, for good", (name, 99, 1), validate=False)
+
+
 def describe_log_dirs(side):
     topic = side.topic("t", 2)
     side.produce(topic, side.batch([b"one", b"two"]))
@@ -130,5 +197,5 @@ def describe_log_dirs(side):
 
 CASES = [
     api_versions, describe_cluster, find_coordinator, transactional_ids, init_producer_id, describe_quorum, elect_leaders,
-    list_partition_reassignments, describe_log_dirs,
+    list_partition_reassignments, alter_partition_reassignments, features, describe_log_dirs,
 ]

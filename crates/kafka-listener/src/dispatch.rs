@@ -122,16 +122,29 @@ pub(crate) const SERVED: &[ApiKey] = &[
     ApiKey::DeleteRecords,
     ApiKey::InitProducerId,
     ApiKey::OffsetForLeaderEpoch,
+    ApiKey::DescribeAcls,
+    ApiKey::CreateAcls,
+    ApiKey::DeleteAcls,
     ApiKey::DescribeConfigs,
     ApiKey::AlterConfigs,
     ApiKey::DescribeLogDirs,
     ApiKey::CreatePartitions,
+    ApiKey::CreateDelegationToken,
+    ApiKey::RenewDelegationToken,
+    ApiKey::ExpireDelegationToken,
+    ApiKey::DescribeDelegationToken,
     ApiKey::DeleteGroups,
     ApiKey::ElectLeaders,
     ApiKey::IncrementalAlterConfigs,
+    ApiKey::AlterPartitionReassignments,
     ApiKey::ListPartitionReassignments,
     ApiKey::OffsetDelete,
+    ApiKey::DescribeClientQuotas,
+    ApiKey::AlterClientQuotas,
+    ApiKey::DescribeUserScramCredentials,
+    ApiKey::AlterUserScramCredentials,
     ApiKey::DescribeQuorum,
+    ApiKey::UpdateFeatures,
     ApiKey::DescribeCluster,
     ApiKey::DescribeProducers,
     ApiKey::ListConfigResources,
@@ -362,6 +375,38 @@ async fn handle(context: Arc<ConnectionContext>, line: RequestLine, frame: Bytes
         ApiKey::DescribeTopicPartitions => {
             answer!(describe_topic_partitions, DescribeTopicPartitionsRequest)
         }
+        ApiKey::DescribeAcls => answer!(describe_acls, DescribeAclsRequest),
+        ApiKey::CreateAcls => answer!(create_acls, CreateAclsRequest),
+        ApiKey::DeleteAcls => answer!(delete_acls, DeleteAclsRequest),
+        ApiKey::CreateDelegationToken => {
+            answer!(create_delegation_token, CreateDelegationTokenRequest)
+        }
+        ApiKey::RenewDelegationToken => {
+            answer!(renew_delegation_token, RenewDelegationTokenRequest)
+        }
+        ApiKey::ExpireDelegationToken => {
+            answer!(expire_delegation_token, ExpireDelegationTokenRequest)
+        }
+        ApiKey::DescribeDelegationToken => {
+            answer!(describe_delegation_token, DescribeDelegationTokenRequest)
+        }
+        ApiKey::AlterPartitionReassignments => answer!(
+            alter_partition_reassignments,
+            AlterPartitionReassignmentsRequest
+        ),
+        ApiKey::DescribeClientQuotas => {
+            answer!(describe_client_quotas, DescribeClientQuotasRequest)
+        }
+        ApiKey::AlterClientQuotas => answer!(alter_client_quotas, AlterClientQuotasRequest),
+        ApiKey::DescribeUserScramCredentials => answer!(
+            describe_user_scram_credentials,
+            DescribeUserScramCredentialsRequest
+        ),
+        ApiKey::AlterUserScramCredentials => answer!(
+            alter_user_scram_credentials,
+            AlterUserScramCredentialsRequest
+        ),
+        ApiKey::UpdateFeatures => answer!(update_features, UpdateFeaturesRequest),
         ApiKey::Produce => Answer::Close("a Produce was routed past its own path".to_owned()),
         #[allow(
             unreachable_patterns,

@@ -30,21 +30,32 @@ macro_rules! error_codes {
 }
 
 error_codes! {
+    AlterClientQuotasResponse<'_>: entries.error_code;
     AlterConfigsResponse<'_>: responses.error_code;
+    AlterPartitionReassignmentsResponse<'_>: .error_code, responses/partitions.error_code;
+    AlterUserScramCredentialsResponse<'_>: results.error_code;
     ApiVersionsResponse<'_>: .error_code;
+    CreateAclsResponse<'_>: results.error_code;
+    CreateDelegationTokenResponse<'_>: .error_code;
     CreatePartitionsResponse<'_>: results.error_code;
     CreateTopicsResponse<'_>: topics.error_code;
+    DeleteAclsResponse<'_>: filter_results.error_code;
     DeleteGroupsResponse<'_>: results.error_code;
     DeleteRecordsResponse<'_>: topics/partitions.error_code;
     DeleteTopicsResponse<'_>: responses.error_code;
+    DescribeAclsResponse<'_>: .error_code;
+    DescribeClientQuotasResponse<'_>: .error_code;
     DescribeClusterResponse<'_>: .error_code;
     DescribeConfigsResponse<'_>: results.error_code;
+    DescribeDelegationTokenResponse<'_>: .error_code;
     DescribeGroupsResponse<'_>: groups.error_code;
     DescribeLogDirsResponse<'_>: .error_code, results.error_code;
     DescribeProducersResponse<'_>: topics/partitions.error_code;
     DescribeQuorumResponse<'_>: .error_code, topics/partitions.error_code;
     DescribeTopicPartitionsResponse<'_>: topics.error_code, topics/partitions.error_code;
+    DescribeUserScramCredentialsResponse<'_>: .error_code, results.error_code;
     ElectLeadersResponse<'_>: .error_code, replica_election_results/partition_result.error_code;
+    ExpireDelegationTokenResponse: .error_code;
     FetchResponse<'_>: .error_code, responses/partitions.error_code;
     FindCoordinatorResponse<'_>: .error_code, coordinators.error_code;
     HeartbeatResponse: .error_code;
@@ -63,5 +74,7 @@ error_codes! {
         groups/topics/partitions.error_code;
     OffsetForLeaderEpochResponse<'_>: topics/partitions.error_code;
     ProduceResponse<'_>: responses/partition_responses.error_code;
+    RenewDelegationTokenResponse: .error_code;
     SyncGroupResponse<'_>: .error_code;
+    UpdateFeaturesResponse<'_>: .error_code, results.error_code;
 }

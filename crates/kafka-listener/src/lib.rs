@@ -8,6 +8,7 @@
 //! Invariants: OPS-1.   Read next: `connection.rs`, then `dispatch.rs`.
 
 mod acceptor;
+mod access;
 mod answer_slots;
 mod answer_writer;
 mod apis;
@@ -20,10 +21,12 @@ mod decode_memory;
 mod dispatch;
 mod error_counts;
 mod errors;
+mod features;
 mod fetch_sessions;
 mod frame;
 mod memory_budget;
 mod partition_state;
+mod quotas;
 
 pub use acceptor::{BindError, KafkaListener};
 

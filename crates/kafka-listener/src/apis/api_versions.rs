@@ -5,16 +5,24 @@
 //! connection stays open. The answer's header has no tagged fields in any version.
 //! Versions: 1 throttle time; 3 flexible, client software name and version, features (KIP-584); 4 features whose
 //! minimum is 0; 5 cluster and node id, where a client was sent to the wrong cluster (KIP-1242).
-//! Not implemented: features; none is announced until what it stands for is complete.
+//! Features: those of `features.rs`; their epoch is the start counter, which rises with every start and so with every new table.
 
 use crate::context::ConnectionContext;
 use crate::dispatch::{self, Answer, RequestLine, SERVED, advertised_versions};
-use fanlog_protocol::messages::api_versions_response::ApiVersion;
+use crate::features::{FEATURES, Feature};
+use fanlog_protocol::messages::api_versions_response::{
+    ApiVersion, FinalizedFeatureKey, SupportedFeatureKey,
+};
 use fanlog_protocol::messages::{ApiVersionsRequest, ApiVersionsResponse, RequestHeader};
 use fanlog_protocol::{ApiKey, ErrorCode};
+use std::borrow::Cow;
 
 /// From this version on clients must name their software.
 const SOFTWARE_NAME_SINCE: i16 = 3;
+/// The epoch of no features at all.
+const NO_EPOCH: i64 = -1;
+/// Before this version a feature may not have 0 among its levels.
+const LEVEL_0_SINCE: i16 = 4;
 
 pub(crate) async fn handle(
     context: &ConnectionContext,
@@ -36,7 +44,33 @@ pub(crate) async fn handle(
     }
     ApiVersionsResponse {
         api_keys: SERVED.iter().map(|api| entry(*api)).collect(),
+        supported_features: supported(FEATURES, version),
+        finalized_features: FEATURES.iter().map(finalized).collect(),
+        finalized_features_epoch: match FEATURES {
+            [] => NO_EPOCH,
+            _ => i64::from(context.broker().leader_epoch().0),
+        },
         ..Default::default()
+    }
+}
+
+fn supported(features: &'static [Feature], version: i16) -> Vec<SupportedFeatureKey<'static>> {
+    features
+        .iter()
+        .filter(|feature| feature.level_min > 0 || version >= LEVEL_0_SINCE)
+        .map(|feature| SupportedFeatureKey {
+            name: Cow::Borrowed(feature.name),
+            min_version: feature.level_min,
+            max_version: feature.level,
+        })
+        .collect()
+}
+
+fn finalized(feature: &Feature) -> FinalizedFeatureKey<'static> {
+    FinalizedFeatureKey {
+        name: Cow::Borrowed(feature.name),
+        max_version_level: feature.level,
+        min_version_level: feature.level,
     }
 }
 

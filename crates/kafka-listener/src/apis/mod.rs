@@ -10,6 +10,7 @@ pub(crate) mod offset_for_leader_epoch;
 pub(crate) mod produce;
 
 pub(crate) mod alter_configs;
+pub(crate) mod alter_partition_reassignments;
 pub(crate) mod create_partitions;
 pub(crate) mod create_topics;
 pub(crate) mod delete_records;
@@ -23,6 +24,7 @@ pub(crate) mod describe_topic_partitions;
 pub(crate) mod elect_leaders;
 pub(crate) mod incremental_alter_configs;
 pub(crate) mod list_partition_reassignments;
+pub(crate) mod update_features;
 
 pub(crate) mod delete_groups;
 pub(crate) mod describe_groups;
@@ -36,3 +38,15 @@ pub(crate) mod offset_commit;
 pub(crate) mod offset_delete;
 pub(crate) mod offset_fetch;
 pub(crate) mod sync_group;
+
+pub(crate) mod alter_client_quotas;
+pub(crate) mod alter_user_scram_credentials;
+pub(crate) mod create_acls;
+pub(crate) mod create_delegation_token;
+pub(crate) mod delete_acls;
+pub(crate) mod describe_acls;
+pub(crate) mod describe_client_quotas;
+pub(crate) mod describe_delegation_token;
+pub(crate) mod describe_user_scram_credentials;
+pub(crate) mod expire_delegation_token;
+pub(crate) mod renew_delegation_token;
