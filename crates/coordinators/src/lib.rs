@@ -10,5 +10,6 @@ pub mod catalog;
 pub mod group;
 #[cfg(feature = "planted-faults")]
 pub mod planted;
+pub mod share;
 
 pub use call::{CallId, Now};

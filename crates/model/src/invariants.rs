@@ -22,3 +22,7 @@ pub const GRP_3: &str = "GRP-3";
 pub const OPS_1: &str = "OPS-1";
 /// Topics have one name and one id each, at least one partition, and producer ids are handed out once.
 pub const CAT_1: &str = "CAT-1";
+/// A record of a queue is held by one consumer at a time.
+pub const QUE_1: &str = "QUE-1";
+/// A record leaves a queue only by acknowledgement, by its rules (rejected, or delivered too often), or by retention.
+pub const QUE_2: &str = "QUE-2";

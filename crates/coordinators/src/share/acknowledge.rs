@@ -1,0 +1,147 @@
+//! Acknowledge: what became of records that a member holds.
+//!
+//! Invariants: QUE-1 (only the holder's word counts), QUE-2.
+
+use super::decide::Deciding;
+use super::{AckError, AckRange, AckType, DeliveryState, RecordState, Reply, StateBatch};
+use fanlog_model::Offset;
+
+/// Some records of one hold, all with the same fate.
+struct Part {
+    first: Offset,
+    last: Offset,
+    kind: AckType,
+    delivery_count: i16,
+}
+
+impl Deciding<'_> {
+    pub(super) fn acknowledge(&mut self, member: &str, ranges: &[AckRange]) {
+        let parts = check_shape(ranges).and_then(|()| self.parts(member, ranges));
+        self.decision.reply = Reply::Acknowledged(parts.map(|parts| self.settle(&parts)));
+    }
+
+    /// The acknowledged records, hold by hold; nothing is changed yet.
+    fn parts(&self, member: &str, ranges: &[AckRange]) -> Result<Vec<Part>, AckError> {
+        let Some(start) = self.ledger.start else {
+            let first = ranges.first().map_or(Offset::ZERO, |range| range.first);
+            return match ranges.is_empty() {
+                true => Ok(Vec::new()),
+                false => Err(AckError::NeverDelivered(first)),
+            };
+        };
+        let end = self.waiting.end(self.ledger);
+        let mut parts = Vec::new();
+        for range in ranges {
+            if range.last >= end {
+                return Err(AckError::NeverDelivered(range.last));
+            }
+            for (first, last, kind) in runs_of_types(range) {
+                // What the start has passed is done with, whoever held it.
+                let mut at = first.max(start);
+                while at <= last {
+                    let (_, hold) = match self.waiting.held.at(at) {
+                        Ok(held) if &*held.1.member == member => held,
+                        _ => return Err(AckError::NotHeld(at)),
+                    };
+                    let end = hold.last.min(last);
+                    parts.push(Part {
+                        first: at,
+                        last: end,
+                        kind,
+                        delivery_count: hold.delivery_count,
+                    });
+                    at = end.plus(1);
+                }
+            }
+        }
+        Ok(parts)
+    }
+
+    fn settle(&mut self, parts: &[Part]) {
+        let mut batches = Vec::new();
+        for part in parts {
+            let Some(mut hold) = self.waiting.held.take(part.first, part.last) else {
+                continue;
+            };
+            let state = match part.kind {
+                AckType::Renew => {
+                    hold.deadline = self.now.monotonic + self.policy.lock;
+                    self.waiting.held.add(part.first, hold);
+                    continue;
+                }
+                AckType::Accept => DeliveryState::Acknowledged,
+                AckType::Reject | AckType::Gap => DeliveryState::Archived,
+                AckType::Release => self.policy.after_failure(part.delivery_count),
+            };
+            if part.kind == AckType::Release && state.is_terminal() {
+                self.decision.given_up += part.last.0 - part.first.0 + 1;
+            }
+            if !state.is_terminal() {
+                self.waiting.freed(part.first);
+            }
+            self.decision.has_freed = true;
+            push(
+                &mut batches,
+                StateBatch {
+                    first: part.first,
+                    last: part.last,
+                    is: RecordState {
+                        state,
+                        delivery_count: part.delivery_count,
+                    },
+                },
+            );
+        }
+        self.set(batches);
+    }
+}
+
+/// Adds a batch behind the others, or to the last.
+pub(super) fn push(batches: &mut Vec<StateBatch>, batch: StateBatch) {
+    match batches.last_mut() {
+        Some(before) if before.last.plus(1) == batch.first && before.is == batch.is => {
+            before.last = batch.last;
+        }
+        _ => batches.push(batch),
+    }
+}
+
+/// Ascending, without overlaps, and one type for all or for each.
+fn check_shape(ranges: &[AckRange]) -> Result<(), AckError> {
+    let mut before = Offset(-1);
+    for range in ranges {
+        if range.first > range.last {
+            return Err(AckError::Malformed("a range ends before it begins"));
+        }
+        if range.first <= before {
+            return Err(AckError::Malformed("ranges overlap or are not in order"));
+        }
+        if range.last.0 == i64::MAX {
+            return Err(AckError::Malformed("no record has this offset"));
+        }
+        let records = range.last.0 - range.first.0 + 1;
+        let types = range.types.len();
+        if types != 1 && i64::try_from(types) != Ok(records) {
+            return Err(AckError::Malformed(
+                "there is neither one type for the range nor one for each of its records",
+            ));
+        }
+        before = range.last;
+    }
+    Ok(())
+}
+
+/// A range as runs of the same type.
+fn runs_of_types(range: &AckRange) -> Vec<(Offset, Offset, AckType)> {
+    if let [kind] = range.types[..] {
+        return vec![(range.first, range.last, kind)];
+    }
+    let mut runs: Vec<(Offset, Offset, AckType)> = Vec::new();
+    for (at, kind) in (range.first.0..).zip(&range.types) {
+        match runs.last_mut() {
+            Some((_, last, before)) if before == kind => *last = Offset(at),
+            _ => runs.push((Offset(at), Offset(at), *kind)),
+        }
+    }
+    runs
+}
