@@ -1,7 +1,7 @@
 //! Records of the internal topics: any log, read in any order, gives a machine that runs.
 
 use crate::parts;
-use fanlog_coordinators::group::{self, GroupSettings, Input, Waiting, check_invariants, decide};
+use fanlog_coordinators::group::{self, FewTopics, GroupSettings, Input, Waiting, check_invariants, decide};
 use fanlog_coordinators::{Now, catalog};
 use fanlog_model::TimestampMs;
 use std::time::Duration;
@@ -45,7 +45,14 @@ fn comes_to_rest(mut ledger: group::Ledger) {
             "a deadline that has passed was not met"
         );
         now.monotonic = at;
-        let decision = decide(&settings, &ledger, &mut waiting, now, Input::Tick);
+        let decision = decide(
+            &settings,
+            &FewTopics::default(),
+            &ledger,
+            &mut waiting,
+            now,
+            Input::Tick,
+        );
         assert!(decision.replies.is_empty(), "nobody has asked anything");
         for record in &decision.records {
             group::apply(&mut ledger, record);

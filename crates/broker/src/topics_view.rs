@@ -6,6 +6,7 @@
 
 use crate::lookup::{LookupError, TopicRef};
 use crate::partition::Partition;
+use fanlog_coordinators::group::TopicsSnapshot;
 use fanlog_model::settings::{Overrides, TopicSettings};
 use fanlog_model::{PartitionIndex, TopicId, TopicName};
 use std::collections::{BTreeMap, HashMap};
@@ -116,5 +117,17 @@ impl TopicsView {
         let topic = self.by_id.remove(&id)?;
         self.by_name.remove(&topic.name);
         Some(topic)
+    }
+}
+
+impl TopicsSnapshot for TopicsView {
+    fn by_name(&self, name: &str) -> Option<(TopicId, i32)> {
+        let topic = self.by_name.get(&TopicName::new(name).ok()?)?;
+        let partitions = i32::try_from(topic.partitions.len()).unwrap_or(i32::MAX);
+        Some((topic.id, partitions))
+    }
+
+    fn name_of(&self, id: TopicId) -> Option<Arc<str>> {
+        self.by_id.get(&id).map(|topic| topic.name.as_str().into())
     }
 }

@@ -13,6 +13,7 @@ use crate::blocking::Blocking;
 use crate::broker::Broker;
 use crate::partition::Partition;
 use crate::steady_clock::SteadyClock;
+use crate::topics_view::TopicsView;
 use fanlog_coordinators::group::{
     self, Answer, Decision, GroupRecord, GroupSettings, Input, Ledger, Reply, Waiting,
 };
@@ -123,6 +124,12 @@ impl Shard {
         self.broker.upgrade()
     }
 
+    /// The topics as they are now. While the broker starts, or stops, there are none.
+    fn topics(&self) -> Arc<TopicsView> {
+        let broker = self.broker();
+        broker.map(|broker| broker.topics()).unwrap_or_default()
+    }
+
     pub(crate) fn partition(&self) -> &Arc<Partition> {
         &self.partition
     }
@@ -196,7 +203,14 @@ impl Shard {
             records,
             replies,
             refused_for_memory,
-        } = group::decide(&settings, &machine.ledger, &mut machine.waiting, now, input);
+        } = group::decide(
+            &settings,
+            &*self.topics(),
+            &machine.ledger,
+            &mut machine.waiting,
+            now,
+            input,
+        );
         if !records.is_empty() {
             self.log(machine, &records, now)?;
         }

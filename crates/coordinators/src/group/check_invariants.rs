@@ -12,7 +12,10 @@ use std::collections::BTreeSet;
 /// If an invariant is broken; the message begins with its name.
 pub fn check_invariants(ledger: &Ledger, waiting: &Waiting) {
     for (id, known) in ledger.groups() {
-        let something = known.metadata.is_some() || !known.offsets.is_empty();
+        let something = known.metadata.is_some()
+            || known.consumer.is_some()
+            || known.share.is_some()
+            || !known.offsets.is_empty();
         assert!(something, "{GRP_3}: group {id} is kept for nothing");
         let has_members = known
             .metadata

@@ -8,7 +8,8 @@
 use super::deadlines::Purpose;
 use super::live_group::{LiveGroup, Phase};
 use super::{
-    Answer, GroupError, GroupRecord, GroupSettings, Input, Ledger, MemberId, Reply, Waiting,
+    Answer, GroupError, GroupKind, GroupRecord, GroupSettings, Input, Ledger, MemberId, Reply,
+    TopicsSnapshot, Waiting,
 };
 use crate::{CallId, Now};
 use fanlog_model::GroupId;
@@ -29,12 +30,13 @@ pub struct Decision {
 /// Decides on one input. The ledger must hold every record decided so far.
 pub fn decide(
     settings: &GroupSettings,
+    topics: &dyn TopicsSnapshot,
     ledger: &Ledger,
     waiting: &mut Waiting,
     now: Now,
     input: Input,
 ) -> Decision {
-    let mut deciding = Deciding::new(settings, ledger, waiting, now);
+    let mut deciding = Deciding::new(settings, topics, ledger, waiting, now);
     match input {
         Input::Join(join) => deciding.join(join),
         Input::Sync(sync) => deciding.sync(sync),
@@ -56,6 +58,7 @@ pub fn decide(
 /// One decision in the making. Its methods stand in the files of the requests.
 pub(super) struct Deciding<'a> {
     pub(super) settings: &'a GroupSettings,
+    pub(super) topics: &'a dyn TopicsSnapshot,
     pub(super) ledger: &'a Ledger,
     pub(super) waiting: &'a mut Waiting,
     pub(super) now: Now,
@@ -67,12 +70,14 @@ pub(super) struct Deciding<'a> {
 impl<'a> Deciding<'a> {
     pub(super) fn new(
         settings: &'a GroupSettings,
+        topics: &'a dyn TopicsSnapshot,
         ledger: &'a Ledger,
         waiting: &'a mut Waiting,
         now: Now,
     ) -> Self {
         Self {
             settings,
+            topics,
             ledger,
             waiting,
             now,
@@ -89,13 +94,23 @@ impl<'a> Deciding<'a> {
         self.decision.records.push(record);
     }
 
-    /// Takes a group out to work on it, if it exists; [`put_group`](Self::put_group) puts it back.
+    /// Of which kind a group is; `None` if there is no such group.
+    pub(super) fn kind(&self, id: &GroupId) -> Option<GroupKind> {
+        let logged = self.ledger.group(id).map(super::LedgerGroup::kind);
+        let live = self.waiting.groups.contains_key(id);
+        logged.or(live.then_some(GroupKind::Classic))
+    }
+
+    /// Takes a group of the classic protocol out to work on it, if it exists; [`put_group`](Self::put_group) puts it back.
     pub(super) fn take_group(&mut self, id: &GroupId) -> Option<LiveGroup> {
         if let Some(group) = self.waiting.groups.remove(id) {
             self.waiting.bytes -= group.bytes;
             return Some(group);
         }
         let known = self.ledger.group(id)?;
+        if known.kind() != GroupKind::Classic {
+            return None;
+        }
         Some(LiveGroup::from_ledger(id, known))
     }
 

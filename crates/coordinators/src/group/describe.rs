@@ -2,14 +2,14 @@
 
 use super::decide::Deciding;
 use super::live_group::LiveGroup;
-use super::{Answer, DescribedGroup, DescribedMember, GroupError, GroupState, List, ListedGroup};
+use super::{
+    Answer, DescribedGroup, DescribedMember, GroupError, GroupKind, GroupState, List, ListedGroup,
+};
 use crate::CallId;
 use bytes::Bytes;
 use fanlog_model::GroupId;
 use std::collections::BTreeMap;
 use std::sync::Arc;
-
-const CLASSIC: &str = "classic";
 
 impl Deciding<'_> {
     pub(super) fn describe(&mut self, call: CallId, id: GroupId) {
@@ -23,18 +23,26 @@ impl Deciding<'_> {
         for (id, known) in self.ledger.groups() {
             let metadata = known.metadata.as_ref();
             let protocol_type = metadata.and_then(|m| m.protocol_type.clone());
-            all.insert(id, (protocol_type, GroupState::Empty));
+            let kind = known.kind();
+            all.insert(id, (protocol_type, GroupState::Empty, kind));
         }
         for (id, group) in &self.waiting.groups {
-            all.insert(id, (group.protocol_type.clone(), group.state()));
+            all.insert(
+                id,
+                (
+                    group.protocol_type.clone(),
+                    group.state(),
+                    GroupKind::Classic,
+                ),
+            );
         }
         let listed = all
             .into_iter()
-            .map(|(id, (protocol_type, state))| ListedGroup {
+            .map(|(id, (protocol_type, state, kind))| ListedGroup {
                 group: id.clone(),
                 protocol_type: protocol_type.unwrap_or_default(),
                 state,
-                group_type: CLASSIC,
+                group_type: kind.name(),
             });
         let wanted = listed.filter(|group| {
             passes(&list.states, group.state.name()) && passes(&list.types, group.group_type)

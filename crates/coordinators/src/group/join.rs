@@ -11,7 +11,7 @@ use super::live_group::{LiveGroup, Member, Phase};
 use super::memory::{self, Growth};
 use super::rebalance::joined;
 use super::{
-    Answer, GROUP_RECORD_BYTES_MAX, GroupError, GroupSettings, InstanceId, Join,
+    Answer, GROUP_RECORD_BYTES_MAX, GroupError, GroupKind, GroupSettings, InstanceId, Join,
     MEMBERS_PER_GROUP_MAX, MemberId, NEW_MEMBER_JOIN_TIMEOUT, PENDING_MEMBERS_PER_GROUP_MAX,
     PROTOCOLS_BYTES_MAX, PROTOCOLS_PER_MEMBER_MAX, Protocol,
 };
@@ -97,6 +97,9 @@ impl Deciding<'_> {
     }
 
     fn join_checked(&mut self, join: Join) -> Result<(), GroupError> {
+        if !matches!(self.kind(&join.group), None | Some(GroupKind::Classic)) {
+            return Err(GroupError::InconsistentProtocol { group: join.group });
+        }
         let existing = self.take_group(&join.group);
         let mut group = match existing {
             Some(group) => group,

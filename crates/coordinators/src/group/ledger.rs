@@ -5,7 +5,9 @@
 //! In -> out: record -> changed ledger.
 //! Invariants: GRP-3.   Read next: `waiting.rs`.
 
+use super::consumer::ConsumerGroup;
 use super::memory;
+use super::share::ShareGroup;
 use super::{CommittedOffset, GroupMetadata, GroupRecord};
 use fanlog_model::{GroupId, TopicPartition};
 use std::collections::BTreeMap;
@@ -20,10 +22,55 @@ pub struct Ledger {
 /// One group that the log knows.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LedgerGroup {
-    /// Its last completed rebalance; `None` for a group that only commits offsets.
+    /// Its last completed rebalance, where it is of the classic protocol.
     pub metadata: Option<GroupMetadata>,
+    /// Its facts, where it is a consumer group of the new protocol.
+    pub consumer: Option<Box<ConsumerGroup>>,
+    /// Its facts, where it is a share group.
+    pub share: Option<Box<ShareGroup>>,
     /// Its committed offsets.
     pub offsets: BTreeMap<TopicPartition, CommittedOffset>,
+}
+
+/// The kind of a group. All kinds share one space of names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum GroupKind {
+    /// Of the classic protocol, or one that only commits offsets.
+    Classic,
+    /// Of the new consumer protocol.
+    Consumer,
+    /// A share group.
+    Share,
+}
+
+impl GroupKind {
+    /// The name that ListGroups shows.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Classic => "classic",
+            Self::Consumer => "consumer",
+            Self::Share => "share",
+        }
+    }
+}
+
+impl LedgerGroup {
+    /// Of which kind it is. Of two kinds it can only be in the middle of a log that is being replayed: what turns a group into
+    /// one of another kind takes all of the kind before away.
+    pub fn kind(&self) -> GroupKind {
+        match (&self.consumer, &self.share) {
+            (Some(_), _) => GroupKind::Consumer,
+            (None, Some(_)) => GroupKind::Share,
+            (None, None) => GroupKind::Classic,
+        }
+    }
+
+    fn is_nothing(&self) -> bool {
+        self.metadata.is_none()
+            && self.consumer.is_none()
+            && self.share.is_none()
+            && self.offsets.is_empty()
+    }
 }
 
 impl Ledger {
@@ -48,6 +95,14 @@ impl Ledger {
             let offsets = known.offsets.iter();
             memory::of_group(id)
                 + known.metadata.as_ref().map_or(0, memory::of_metadata)
+                + known
+                    .consumer
+                    .as_ref()
+                    .map_or(0, |group| group.counted_bytes())
+                + known
+                    .share
+                    .as_ref()
+                    .map_or(0, |group| group.counted_bytes())
                 + offsets
                     .map(|(p, o)| memory::of_committed(p, o))
                     .sum::<usize>()
@@ -92,6 +147,30 @@ pub fn apply(ledger: &mut Ledger, record: &GroupRecord) {
             let before = known.offsets.remove(partition);
             before.map_or(0, |before| memory::of_committed(partition, &before))
         }),
+        GroupRecord::Consumer { group, record } => {
+            let known = known_or_new(&mut ledger.groups, &mut ledger.bytes, group);
+            let consumer = known.consumer.get_or_insert_default();
+            let before = consumer.bytes();
+            consumer.apply(record);
+            ledger.bytes = ledger.bytes - before + consumer.bytes();
+            if consumer.is_nothing() {
+                known.consumer = None;
+            }
+            forget_if_nothing(ledger, group);
+        }
+        GroupRecord::Share { group, record } => {
+            let known = known_or_new(&mut ledger.groups, &mut ledger.bytes, group);
+            let share = known.share.get_or_insert_default();
+            let grown = share.apply(record);
+            if share.is_nothing() {
+                known.share = None;
+            }
+            ledger.bytes = ledger
+                .bytes
+                .checked_add_signed(grown)
+                .expect("what is taken away was counted in");
+            forget_if_nothing(ledger, group);
+        }
     }
 }
 
@@ -110,9 +189,17 @@ fn known_or_new<'a>(
 fn change(ledger: &mut Ledger, group: &GroupId, take: impl FnOnce(&mut LedgerGroup) -> usize) {
     if let Some(known) = ledger.groups.get_mut(group) {
         ledger.bytes -= take(known);
-        if known.metadata.is_none() && known.offsets.is_empty() {
-            ledger.groups.remove(group);
-            ledger.bytes -= memory::of_group(group);
-        }
+        forget_if_nothing(ledger, group);
+    }
+}
+
+fn forget_if_nothing(ledger: &mut Ledger, group: &GroupId) {
+    if ledger
+        .groups
+        .get(group)
+        .is_some_and(LedgerGroup::is_nothing)
+    {
+        ledger.groups.remove(group);
+        ledger.bytes -= memory::of_group(group);
     }
 }

@@ -9,10 +9,15 @@
 mod errors;
 mod inputs;
 mod names;
+mod partition_sets;
 pub mod record_format;
 mod records;
 mod replies;
 mod settings;
+mod topics;
+
+pub mod consumer;
+pub mod share;
 
 mod decide;
 mod ledger;
@@ -43,8 +48,9 @@ pub use inputs::{
     CommitOffsets, DeleteOffsets, FetchOffsets, Heartbeat, Input, Join, Leave, LeavingMember, List,
     OffsetToCommit, Protocol, Sync,
 };
-pub use ledger::{Ledger, LedgerGroup, apply};
+pub use ledger::{GroupKind, Ledger, LedgerGroup, apply};
 pub use names::{InstanceId, MemberId};
+pub use partition_sets::PartitionSets;
 pub use records::{CommittedOffset, GroupMetadata, GroupRecord, MemberMetadata};
 pub use replies::{
     Answer, DescribedGroup, DescribedMember, FetchedOffset, GroupState, Joined, JoinedMember,
@@ -55,6 +61,7 @@ pub use settings::{
     NEW_MEMBER_JOIN_TIMEOUT, PENDING_MEMBERS_PER_GROUP_MAX, PROTOCOLS_BYTES_MAX,
     PROTOCOLS_PER_MEMBER_MAX,
 };
+pub use topics::{FewTopics, TopicsSnapshot};
 pub use waiting::{Waiting, next_deadline};
 
 #[cfg(test)]

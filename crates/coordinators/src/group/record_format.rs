@@ -8,10 +8,11 @@
 //! value of a group    3: i16 | protocol type | generation: i32 | protocol? | leader? | since: i64 | members
 //! ```
 //!
-//! No value: a tombstone. Older value versions are read; keys of other kinds (of other group types) are skipped, and counted by
-//! whoever calls. Kafka's tools and a later import rely on this layout.
+//! No value: a tombstone. Older value versions are read; keys of the other group types are in `consumer/record_format.rs` and
+//! `share/record_format.rs`; keys of kinds that nobody knows are skipped, and counted by whoever calls. Kafka's tools and a later import rely on this layout.
 
 use super::{CommittedOffset, GroupMetadata, GroupRecord, InstanceId, MemberId, MemberMetadata};
+use super::{consumer, share};
 use bytes::Bytes;
 use fanlog_model::{
     GroupId, InvalidTopicName, LeaderEpoch, Offset, PartitionIndex, TimestampMs, TopicId,
@@ -85,6 +86,10 @@ pub fn encode(record: &GroupRecord) -> Result<EncodedRecord, EncodeError> {
             Some(offset_value(committed)?),
         ),
         GroupRecord::OffsetDeleted { group, partition } => (offset_key(group, partition)?, None),
+        GroupRecord::Consumer { group, record } => {
+            return consumer::record_format::encode(group, record);
+        }
+        GroupRecord::Share { group, record } => return share::record_format::encode(group, record),
     };
     Ok(EncodedRecord { key, value })
 }
@@ -109,7 +114,9 @@ pub fn decode(key: Option<&[u8]>, value: Option<&[u8]>) -> Result<GroupRecord, S
             let key = GroupMetadataKey::decode_with_version_prefix(key);
             decode_group(&key.map_err(SkippedRecord::BadKey)?, value)
         }
-        kind => Err(SkippedRecord::UnknownKey { kind }),
+        kind => consumer::record_format::decode(kind, key, value)
+            .or_else(|| share::record_format::decode(kind, key, value))
+            .unwrap_or(Err(SkippedRecord::UnknownKey { kind })),
     }
 }
 

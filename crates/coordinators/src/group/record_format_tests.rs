@@ -321,7 +321,7 @@ proptest! {
 
     #[test]
     fn no_bytes_make_reading_panic(
-        kind in 0..3u8,
+        kind in 0..20u8,
         key in proptest::collection::vec(any::<u8>(), 0..40),
         value in proptest::collection::vec(any::<u8>(), 0..80),
     ) {

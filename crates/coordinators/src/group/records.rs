@@ -1,5 +1,7 @@
 //! What a group machine logs: the records of `__consumer_offsets`.
 
+use super::consumer::ConsumerRecord;
+use super::share::ShareRecord;
 use super::{InstanceId, MemberId};
 use bytes::Bytes;
 use fanlog_model::{GroupId, LeaderEpoch, Offset, TimestampMs, TopicId, TopicPartition};
@@ -35,6 +37,20 @@ pub enum GroupRecord {
         group: GroupId,
         /// The partition.
         partition: TopicPartition,
+    },
+    /// A fact about a consumer group of the new protocol.
+    Consumer {
+        /// The group.
+        group: GroupId,
+        /// The fact.
+        record: ConsumerRecord,
+    },
+    /// A fact about a share group.
+    Share {
+        /// The group.
+        group: GroupId,
+        /// The fact.
+        record: ShareRecord,
     },
 }
 

@@ -156,11 +156,11 @@ pub struct ListedGroup {
     pub protocol_type: Arc<str>,
     /// Its state.
     pub state: GroupState,
-    /// Its type's name: every group here is "classic".
+    /// Its type's name: "classic", "consumer" or "share".
     pub group_type: &'static str,
 }
 
-/// The state of a classic group.
+/// The state of a group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum GroupState {
     /// No members; perhaps offsets.
@@ -169,6 +169,10 @@ pub enum GroupState {
     PreparingRebalance,
     /// The generation stands; waiting for the leader's assignment.
     CompletingRebalance,
+    /// Of the new protocol: the assignment is to be made anew.
+    Assigning,
+    /// Of the new protocol: members are on their way to their new assignment.
+    Reconciling,
     /// Every member has been assigned its part.
     Stable,
     /// The group does not exist.
@@ -182,6 +186,8 @@ impl GroupState {
             Self::Empty => "Empty",
             Self::PreparingRebalance => "PreparingRebalance",
             Self::CompletingRebalance => "CompletingRebalance",
+            Self::Assigning => "Assigning",
+            Self::Reconciling => "Reconciling",
             Self::Stable => "Stable",
             Self::Dead => "Dead",
         }

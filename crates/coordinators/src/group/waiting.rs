@@ -8,7 +8,7 @@
 use super::deadlines::{Deadlines, Purpose};
 use super::decide::Deciding;
 use super::live_group::LiveGroup;
-use super::{GroupSettings, Ledger};
+use super::{FewTopics, GroupSettings, Ledger};
 use crate::Now;
 use fanlog_model::GroupId;
 use std::collections::BTreeMap;
@@ -34,7 +34,8 @@ impl Waiting {
             let live = LiveGroup::from_ledger(id, ledger.group(id)?);
             (!live.members.is_empty()).then_some(live)
         };
-        let mut deciding = Deciding::new(settings, ledger, &mut waiting, now);
+        let no_topics = FewTopics::default();
+        let mut deciding = Deciding::new(settings, &no_topics, ledger, &mut waiting, now);
         for mut group in ledger.groups().filter_map(|(id, _)| with_members(id)) {
             deciding.restart_sessions(&group);
             if group.members.len() > settings.members_max() {

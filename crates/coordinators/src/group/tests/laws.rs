@@ -64,7 +64,14 @@ fn comes_to_rest(log: &[GroupRecord]) {
     let end = Duration::from_secs(300);
     while let Some(at) = next_deadline(&waiting).filter(|at| *at < end) {
         now.monotonic = at;
-        let decision = decide(&settings, &ledger, &mut waiting, now, Input::Tick);
+        let decision = decide(
+            &settings,
+            &FewTopics::default(),
+            &ledger,
+            &mut waiting,
+            now,
+            Input::Tick,
+        );
         assert_eq!(decision.replies, [], "nobody has asked anything");
         decision
             .records

@@ -31,6 +31,7 @@ impl Machine {
     fn decide(&mut self, input: Input) -> Vec<Answer> {
         let decision = decide(
             &self.settings,
+            &FewTopics::default(),
             &self.ledger,
             &mut self.waiting,
             self.now,

@@ -38,6 +38,9 @@ impl Promises {
             GroupRecord::GroupDeleted { .. } => self.start_life(),
             GroupRecord::OffsetDeleted { partition, .. } => self.write(partition.clone(), None),
             GroupRecord::Offset { .. } => {}
+            GroupRecord::Consumer { .. } | GroupRecord::Share { .. } => {
+                unreachable!("classic members only")
+            }
         }
     }
 

@@ -174,6 +174,8 @@ impl Names {
                 format!("offset: {partition}={}", committed.offset)
             }
             GroupRecord::OffsetDeleted { partition, .. } => format!("offset: {partition} deleted"),
+            GroupRecord::Consumer { record, .. } => format!("{record:?}"),
+            GroupRecord::Share { record, .. } => format!("{record:?}"),
         }
     }
 }

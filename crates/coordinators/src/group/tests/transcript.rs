@@ -384,6 +384,7 @@ impl Bench {
     fn step(&mut self, input: Input) -> Vec<String> {
         let decision = decide(
             &self.settings,
+            &FewTopics::default(),
             &self.ledger,
             &mut self.waiting,
             self.now,

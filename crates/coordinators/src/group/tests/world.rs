@@ -451,6 +451,7 @@ impl World {
     fn step(&mut self, input: Input) {
         let decision = decide(
             &self.settings,
+            &FewTopics::default(),
             &self.ledger,
             &mut self.waiting,
             self.now,
