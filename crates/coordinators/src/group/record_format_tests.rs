@@ -184,8 +184,8 @@ fn what_is_not_ours_is_skipped_with_a_reason() {
         decode(key.as_deref(), Some(&bytes(value))).unwrap_err()
     };
     assert_eq!(skipped(None, ""), SkippedRecord::NoKey);
-    let consumer_group = skipped(Some("0003000473686f70"), "0000");
-    assert_eq!(consumer_group, SkippedRecord::UnknownKey { kind: 3 });
+    let streams_group = skipped(Some("0011000473686f70"), "0000");
+    assert_eq!(streams_group, SkippedRecord::UnknownKey { kind: 17 });
     assert_eq!(
         skipped(Some("ffff"), ""),
         SkippedRecord::UnknownKey { kind: -1 }
