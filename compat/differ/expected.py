@@ -63,12 +63,6 @@ ALL = [
     Expected("no-transactions", f"transactional ids and their records: {NOT_YET}", case="transactional_ids", ours="53"),
     Expected("no-transactions-in-produce", f"a transactional id: {NOT_YET}", case="produce", note="transactional id"),
     Expected(
-        "no-group-settings",
-        f"groups have no settings of their own: {NOT_YET}",
-        case="describe_group_configs",
-        ours="absent",
-    ),
-    Expected(
         "no-client-metrics",
         f"subscriptions of client metrics: {NOT_YET}",
         case="describe_topic_configs",

@@ -13,9 +13,10 @@ use fanlog_coordinators::catalog::{
     PartitionGrowth, Replacement,
 };
 use fanlog_model::settings::{
-    BrokerLayers, Described, Overrides, describe_broker, describe_broker_default, describe_topic,
+    BrokerLayers, Described, Overrides, describe_broker, describe_broker_default, describe_group,
+    describe_topic,
 };
-use fanlog_model::{TopicId, TopicName};
+use fanlog_model::{GroupId, TopicId, TopicName};
 use std::sync::Arc;
 use thiserror::Error;
 
@@ -170,6 +171,18 @@ impl Broker {
         self.catalog
             .rules()
             .with_layers(&self.catalog_view(), describe)
+    }
+
+    /// Every setting of a group, which need not exist, or those wanted.
+    pub fn describe_group_configs(
+        &self,
+        group: &GroupId,
+        wanted: Option<&[&str]>,
+    ) -> Vec<Described> {
+        let catalog = self.catalog_view();
+        let overrides = catalog.group_settings(group);
+        let describe = |layers: &BrokerLayers<'_>| describe_group(&overrides, layers, wanted);
+        self.catalog.rules().with_layers(&catalog, describe)
     }
 
     /// Every setting of this broker, or those wanted.

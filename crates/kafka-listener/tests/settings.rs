@@ -142,7 +142,7 @@ async fn resources_without_settings_are_empty_and_unknown_ones_refused() {
         (BROKER_LOGGER, "8", Err(ErrorCode::InvalidRequest)),
         (CLIENT_METRICS, "m", Ok(0)),
         (CLIENT_METRICS, "", Err(ErrorCode::InvalidRequest)),
-        (GROUP, "g", Ok(0)),
+        (GROUP, "g", Ok(21)),
         (GROUP, "", Err(ErrorCode::InvalidRequest)),
         (3, "x", Err(ErrorCode::InvalidRequest)),
     ];
@@ -256,7 +256,11 @@ async fn settings_are_set_deleted_appended_and_subtracted() {
             ErrorCode::UnknownTopicOrPartition,
         ),
         (alter(BROKER, "8", &[]), ErrorCode::InvalidRequest),
-        (alter(GROUP, "g", &[]), ErrorCode::InvalidRequest),
+        (alter(GROUP, "", &[]), ErrorCode::InvalidRequest),
+        (
+            alter(GROUP, "g", &[("retention.ms", SET, Some("1"))]),
+            ErrorCode::InvalidConfig,
+        ),
         (alter(BROKER_LOGGER, "7", &[]), ErrorCode::InvalidRequest),
         (
             alter(BROKER, "7", &[("log.dirs", SET, Some("/x"))]),

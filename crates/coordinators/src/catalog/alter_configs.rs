@@ -19,7 +19,7 @@ pub enum ResourceKind {
     BrokerLogger,
     /// A subscription of client metrics: not there.
     ClientMetrics,
-    /// A group: groups have no settings of their own yet.
+    /// A group, by name, whether it exists or not.
     Group,
     /// A number that no kind has.
     Unknown(i8),
@@ -107,6 +107,25 @@ pub enum AlterConfigsError {
         /// The topic.
         name: TopicName,
     },
+    /// There are no defaults for all groups but the broker's settings.
+    #[error(
+        "there are no settings of all groups; change the broker's, such as group.share.record.lock.duration.ms"
+    )]
+    DefaultGroup,
+    /// No group can have that name.
+    #[error("a group's name has at most {max} bytes, not {length}")]
+    GroupNameTooLong {
+        /// Its length.
+        length: usize,
+        /// The most allowed.
+        max: usize,
+    },
+    /// Settings of groups are for some groups, not for each of very many.
+    #[error("{max} groups have settings of their own; delete those of others first")]
+    TooManyGroups {
+        /// How many may.
+        max: usize,
+    },
     /// Not this broker's number.
     #[error("there is no broker '{name}'; this is broker {broker}, and the empty name means all")]
     UnknownBroker {
@@ -116,7 +135,7 @@ pub enum AlterConfigsError {
         broker: i32,
     },
     /// This kind of resource has no settings here.
-    #[error("{kind:?} has no settings here; topics and brokers have")]
+    #[error("{kind:?} has no settings here; topics, brokers and groups have")]
     UnsupportedResource {
         /// The kind.
         kind: ResourceKind,

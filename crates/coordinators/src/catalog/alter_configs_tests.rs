@@ -210,6 +210,31 @@ fn broker_settings_change_for_one_broker_or_for_all() {
 }
 
 #[test]
+fn a_group_has_settings_within_the_brokers_bounds() {
+    let mut catalog = started();
+    let lock = "share.record.lock.duration.ms";
+    let set = [alteration(Group, "g", &[(lock, Set, "20000")])];
+    assert_eq!(alter(&mut catalog, &set), ["ok"]);
+    let settings = |catalog: &Catalog, group: &str| {
+        let view = catalog.ledger.view().clone();
+        catalog.rules.share_group_settings(&view, &group.into())
+    };
+    assert_eq!(settings(&catalog, "g").record_lock_ms, 20_000);
+    assert_eq!(settings(&catalog, "h").record_lock_ms, 30_000);
+    let too_long = [alteration(Group, "g", &[(lock, Set, "60001")])];
+    assert_eq!(
+        alter(&mut catalog, &too_long),
+        [
+            "setting share.record.lock.duration.ms (60001) must lie between 15000 and 60000, as the broker's settings say"
+        ]
+    );
+    let delete = [alteration(Group, "g", &[(lock, Delete, "")])];
+    assert_eq!(alter(&mut catalog, &delete), ["ok"]);
+    assert_eq!(settings(&catalog, "g").record_lock_ms, 30_000);
+    assert_eq!(catalog.ledger.view().groups_with_settings().len(), 0);
+}
+
+#[test]
 fn other_resources_are_refused_by_name() {
     let check = |kind: ResourceKind, name: &str, expected: &str| {
         let request = [alteration(kind, name, &[("retention.ms", Set, "1")])];
@@ -218,22 +243,27 @@ fn other_resources_are_refused_by_name() {
     check(
         BrokerLogger,
         "1",
-        "BrokerLogger has no settings here; topics and brokers have",
+        "BrokerLogger has no settings here; topics, brokers and groups have",
     );
     check(
         ClientMetrics,
         "m",
-        "ClientMetrics has no settings here; topics and brokers have",
+        "ClientMetrics has no settings here; topics, brokers and groups have",
+    );
+    check(
+        Group,
+        "",
+        "there are no settings of all groups; change the broker's, such as group.share.record.lock.duration.ms",
     );
     check(
         Group,
         "g",
-        "Group has no settings here; topics and brokers have",
+        "unknown group setting 'retention.ms'; docs/settings.md lists those there are",
     );
     check(
         ResourceKind::Unknown(99),
         "",
-        "Unknown(99) has no settings here; topics and brokers have",
+        "Unknown(99) has no settings here; topics, brokers and groups have",
     );
     check(ResourceKind::Topic, "nope", "topic 'nope' does not exist");
     check(

@@ -5,12 +5,14 @@ use super::alter_configs::{
 };
 use super::record::{BrokerScope, Record, Topic};
 use super::{CatalogView, Rules};
+use crate::group::NAME_BYTES_MAX;
 use fanlog_model::settings::{
     Overrides, Setting, SettingError, SettingType, broker_settings, check_broker_dynamic,
-    check_size, check_topic, check_topic_setting, effective_broker_value, effective_topic_value,
+    check_group, check_group_setting, check_size, check_topic, check_topic_setting,
+    effective_broker_value, effective_group_value, effective_topic_value, group_settings,
     topic_settings,
 };
-use fanlog_model::{BrokerId, TopicName};
+use fanlog_model::{BrokerId, GroupId, TopicName};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -24,7 +26,11 @@ pub(super) struct Target<'a> {
 enum What {
     Topic(Arc<Topic>),
     Broker(BrokerScope, Arc<Overrides>),
+    Group(GroupId, Arc<Overrides>),
 }
+
+/// How many groups may have settings of their own.
+const GROUPS_WITH_SETTINGS_MAX: usize = 10_000;
 
 impl<'a> Target<'a> {
     pub(super) fn find(
@@ -38,9 +44,13 @@ impl<'a> Target<'a> {
                 let scope = find_broker(rules.broker_id, &resource.name)?;
                 What::Broker(scope, view.broker_settings(scope))
             }
+            ResourceKind::Group => {
+                let group = find_group(&resource.name)?;
+                let overrides = view.group_settings(&group);
+                What::Group(group, overrides)
+            }
             kind @ (ResourceKind::BrokerLogger
             | ResourceKind::ClientMetrics
-            | ResourceKind::Group
             | ResourceKind::Unknown(_)) => {
                 return Err(AlterConfigsError::UnsupportedResource { kind });
             }
@@ -52,7 +62,7 @@ impl<'a> Target<'a> {
     pub(super) fn overrides(&self) -> Overrides {
         match &self.what {
             What::Topic(topic) => topic.overrides.clone(),
-            What::Broker(_, overrides) => Overrides::clone(overrides),
+            What::Broker(_, overrides) | What::Group(_, overrides) => Overrides::clone(overrides),
         }
     }
 
@@ -60,6 +70,7 @@ impl<'a> Target<'a> {
     pub(super) fn check(&self, name: &str, value: &str) -> Result<String, SettingError> {
         match &self.what {
             What::Topic(_) => check_topic_setting(name, value),
+            What::Group(..) => check_group_setting(name, value),
             What::Broker(scope, _) => {
                 check_broker_dynamic(name, value, *scope == BrokerScope::Default)
             }
@@ -106,6 +117,7 @@ impl<'a> Target<'a> {
         let of = match &self.what {
             What::Topic(_) => "topic",
             What::Broker(..) => "broker",
+            What::Group(..) => "group",
         };
         let setting = self.declared(name).ok_or_else(|| SettingError::Unknown {
             of,
@@ -120,6 +132,7 @@ impl<'a> Target<'a> {
         }
         Ok(self.rules.with_layers(self.view, |layers| match self.what {
             What::Topic(_) => effective_topic_value(name, overrides, layers),
+            What::Group(..) => effective_group_value(name, overrides, layers),
             What::Broker(..) => effective_broker_value(name, layers)
                 .unwrap_or("")
                 .to_owned(),
@@ -129,6 +142,7 @@ impl<'a> Target<'a> {
     fn declared(&self, name: &str) -> Option<&'static Setting> {
         let all = match self.what {
             What::Topic(_) => topic_settings(),
+            What::Group(..) => group_settings(),
             What::Broker(..) => broker_settings(),
         };
         all.get(name).copied()
@@ -146,6 +160,20 @@ impl<'a> Target<'a> {
                     ..Topic::clone(&topic)
                 };
                 Ok(is_changed.then_some(Record::Topic(topic)))
+            }
+            What::Group(group, before) => {
+                let checked = self
+                    .rules
+                    .with_layers(self.view, |layers| check_group(&overrides, layers));
+                checked?;
+                let groups = self.view.groups_with_settings().len();
+                if before.is_empty() && !overrides.is_empty() && groups >= GROUPS_WITH_SETTINGS_MAX
+                {
+                    let max = GROUPS_WITH_SETTINGS_MAX;
+                    return Err(AlterConfigsError::TooManyGroups { max });
+                }
+                let is_changed = overrides != *before;
+                Ok(is_changed.then_some(Record::GroupSettings(group, overrides)))
             }
             What::Broker(scope, before) => {
                 let is_changed = overrides != *before;
@@ -170,6 +198,17 @@ fn find_topic(view: &CatalogView, name: &str) -> Result<Arc<Topic>, AlterConfigs
         return Err(AlterConfigsError::InternalTopic { name });
     }
     Ok(topic.clone())
+}
+
+fn find_group(name: &str) -> Result<GroupId, AlterConfigsError> {
+    match name.len() {
+        0 => Err(AlterConfigsError::DefaultGroup),
+        length if length > NAME_BYTES_MAX => Err(AlterConfigsError::GroupNameTooLong {
+            length,
+            max: NAME_BYTES_MAX,
+        }),
+        _ => Ok(GroupId::from(name)),
+    }
 }
 
 fn find_broker(broker: BrokerId, name: &str) -> Result<BrokerScope, AlterConfigsError> {

@@ -3,7 +3,7 @@
 use super::record::{BrokerScope, Record, Topic};
 use fanlog_model::invariants::CAT_1;
 use fanlog_model::settings::Overrides;
-use fanlog_model::{TopicId, TopicName};
+use fanlog_model::{GroupId, TopicId, TopicName};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -15,6 +15,7 @@ pub struct CatalogView {
     /// Names with `.` and `_` taken for the same: two topics must not meet here.
     metric_keys: BTreeMap<String, TopicName>,
     broker_settings: BTreeMap<BrokerScope, Arc<Overrides>>,
+    group_settings: BTreeMap<GroupId, Arc<Overrides>>,
     partitions: u64,
     next_producer_id: i64,
 }
@@ -56,6 +57,16 @@ impl CatalogView {
             .get(&scope)
             .cloned()
             .unwrap_or_default()
+    }
+
+    /// The settings given for a group; empty where none were set.
+    pub fn group_settings(&self, group: &GroupId) -> Arc<Overrides> {
+        self.group_settings.get(group).cloned().unwrap_or_default()
+    }
+
+    /// The groups that have settings of their own, by name.
+    pub fn groups_with_settings(&self) -> impl ExactSizeIterator<Item = &GroupId> {
+        self.group_settings.keys()
     }
 
     /// The first producer id that was never handed out.
@@ -155,6 +166,13 @@ pub fn apply(ledger: &mut Ledger, record: &Record) {
         Record::BrokerSettings(scope, overrides) => {
             view.broker_settings
                 .insert(*scope, Arc::new(overrides.clone()));
+        }
+        Record::GroupSettings(group, overrides) if overrides.is_empty() => {
+            view.group_settings.remove(group);
+        }
+        Record::GroupSettings(group, overrides) => {
+            view.group_settings
+                .insert(group.clone(), Arc::new(overrides.clone()));
         }
         // Ids are never handed out twice (PRD-2), so the counter only rises.
         Record::ProducerIds { next } => {

@@ -39,8 +39,10 @@ pub use producer_ids::{
 };
 pub use record::{BrokerScope, CatalogRecordError, Record, Topic};
 
-use fanlog_model::settings::{BrokerLayers, BrokerSettings, Overrides, TopicSettings};
-use fanlog_model::{BrokerId, TopicName};
+use fanlog_model::settings::{
+    BrokerLayers, BrokerSettings, Overrides, ShareGroupSettings, TopicSettings,
+};
+use fanlog_model::{BrokerId, GroupId, TopicName};
 use std::sync::Arc;
 
 /// The topic that the catalog replays from. It is not in the catalog: the broker opens it by this name.
@@ -80,6 +82,14 @@ impl Rules {
     /// A topic's settings in force.
     pub fn topic_settings(&self, view: &CatalogView, overrides: &Overrides) -> TopicSettings {
         self.with_layers(view, |layers| TopicSettings::resolve(overrides, layers))
+    }
+
+    /// The settings in force of a share group.
+    pub fn share_group_settings(&self, view: &CatalogView, group: &GroupId) -> ShareGroupSettings {
+        let overrides = view.group_settings(group);
+        self.with_layers(view, |layers| {
+            ShareGroupSettings::resolve(&overrides, layers)
+        })
     }
 
     /// Calls `ask` with the layers of this broker's settings, as resolving and describing take them.

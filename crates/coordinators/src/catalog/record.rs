@@ -8,9 +8,10 @@
 //!
 //! ```text
 //! key    kind u8 | TOPIC: topic id, 16 bytes | BROKER_SETTINGS: broker id i32, -1 for all | PRODUCER_IDS: nothing
-//! value  version u16, 1, then by kind; no value (a tombstone) deletes the topic or the broker's settings
+//!        GROUP_SETTINGS: group text
+//! value  version u16, 1, then by kind; no value (a tombstone) deletes the topic or the settings
 //!   TOPIC            name text | partitions i32 | made i32 | flags u8, bit 0: internal | overrides map
-//!   BROKER_SETTINGS  overrides map
+//!   BROKER_SETTINGS, GROUP_SETTINGS  overrides map
 //!   PRODUCER_IDS     next i64, the first id never handed out
 //! text   length u16 | UTF-8 bytes
 //! map    count u32 | count times: name text, value text; names ascending
@@ -19,7 +20,7 @@
 
 use super::bytes_in::BytesIn;
 use fanlog_model::settings::Overrides;
-use fanlog_model::{BrokerId, TopicId, TopicName};
+use fanlog_model::{BrokerId, GroupId, TopicId, TopicName};
 use std::collections::BTreeMap;
 use thiserror::Error;
 use uuid::Uuid;
@@ -27,6 +28,7 @@ use uuid::Uuid;
 const KIND_TOPIC: u8 = 1;
 const KIND_BROKER_SETTINGS: u8 = 2;
 const KIND_PRODUCER_IDS: u8 = 3;
+const KIND_GROUP_SETTINGS: u8 = 4;
 const VERSION: u16 = 1;
 const FLAG_INTERNAL: u8 = 1;
 
@@ -65,6 +67,8 @@ pub enum Record {
     TopicDeleted(TopicId),
     /// The dynamic settings of a broker, or of all, are now exactly these.
     BrokerSettings(BrokerScope, Overrides),
+    /// The settings of a group are now exactly these.
+    GroupSettings(GroupId, Overrides),
     /// Producer ids below `next` may have been handed out.
     ProducerIds {
         /// The first id that was never handed out.
@@ -131,6 +135,11 @@ impl Record {
                 key.extend_from_slice(&scope_number(*scope).to_be_bytes());
                 key
             }
+            Self::GroupSettings(group, _) => {
+                let mut key = vec![KIND_GROUP_SETTINGS];
+                put_text(&mut key, group.as_str());
+                key
+            }
             Self::ProducerIds { .. } => vec![KIND_PRODUCER_IDS],
         }
     }
@@ -147,8 +156,14 @@ impl Record {
                 put_map(&mut out, &topic.overrides);
             }
             Self::TopicDeleted(_) => return None,
-            Self::BrokerSettings(_, overrides) if overrides.is_empty() => return None,
-            Self::BrokerSettings(_, overrides) => put_map(&mut out, overrides),
+            Self::BrokerSettings(_, overrides) | Self::GroupSettings(_, overrides)
+                if overrides.is_empty() =>
+            {
+                return None;
+            }
+            Self::BrokerSettings(_, overrides) | Self::GroupSettings(_, overrides) => {
+                put_map(&mut out, overrides);
+            }
             Self::ProducerIds { next } => out.extend_from_slice(&next.to_be_bytes()),
         }
         Some(out)
@@ -169,8 +184,18 @@ impl Record {
             KIND_BROKER_SETTINGS => {
                 let scope = scope_of(key.i32("broker id")?)?;
                 key.finish()?;
-                let overrides = value.map_or(Ok(Overrides::new()), decode_settings)?;
+                let overrides = value.map_or(Ok(Overrides::new()), |value| {
+                    decode_settings(KIND_BROKER_SETTINGS, value)
+                })?;
                 Ok(Self::BrokerSettings(scope, overrides))
+            }
+            KIND_GROUP_SETTINGS => {
+                let group = GroupId::from(key.text("group")?);
+                key.finish()?;
+                let overrides = value.map_or(Ok(Overrides::new()), |value| {
+                    decode_settings(KIND_GROUP_SETTINGS, value)
+                })?;
+                Ok(Self::GroupSettings(group, overrides))
             }
             KIND_PRODUCER_IDS => {
                 key.finish()?;
@@ -213,8 +238,8 @@ fn decode_topic(id: TopicId, value: &[u8]) -> Result<Record, CatalogRecordError>
     }))
 }
 
-fn decode_settings(value: &[u8]) -> Result<Overrides, CatalogRecordError> {
-    let mut value = versioned(KIND_BROKER_SETTINGS, value)?;
+fn decode_settings(kind: u8, value: &[u8]) -> Result<Overrides, CatalogRecordError> {
+    let mut value = versioned(kind, value)?;
     let overrides = take_map(&mut value)?;
     value.finish()?;
     Ok(overrides)

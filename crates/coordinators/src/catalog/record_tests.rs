@@ -37,6 +37,8 @@ pub(in super::super) fn record() -> impl Strategy<Value = Record> {
         any::<[u8; 16]>().prop_map(|id| Record::TopicDeleted(TopicId(Uuid::from_bytes(id)))),
         (scope, overrides()).prop_map(|(scope, map)| Record::BrokerSettings(scope, map)),
         (0..=i64::MAX).prop_map(|next| Record::ProducerIds { next }),
+        ("[a-z]{1,9}", overrides())
+            .prop_map(|(group, map)| Record::GroupSettings(group.as_str().into(), map)),
     ]
 }
 

@@ -3,7 +3,7 @@
 //! Behaviour: each resource changes as a whole or not at all, and is answered once that is durable. Kafka deprecates
 //! this API for IncrementalAlterConfigs; older clients still use it.
 //! Versions: 2 flexible.
-//! Not implemented: loggers, client metrics and groups (INVALID_REQUEST).
+//! Not implemented: loggers and client metrics (INVALID_REQUEST).
 
 use crate::config_entries;
 use crate::context::ConnectionContext;

@@ -1,16 +1,16 @@
 //! DescribeConfigs, versions 1-4: every setting of a topic or a broker, with its value and where that comes from.
 //!
 //! Behaviour: all settings where no names are given (null or empty). A broker is this one by its number, or, with the
-//! empty name, what was set for all brokers while running. Secrets have no value. Loggers, client metrics and groups
-//! have no settings here, which an empty list says.
+//! empty name, what was set for all brokers while running. Secrets have no value. Loggers and client metrics
+//! have no settings here, which an empty list says. A group need not exist.
 //! Versions: 1 sources and synonyms; 3 types and documentation; 4 flexible.
 
 use crate::config_entries;
 use crate::context::ConnectionContext;
 use crate::errors;
 use fanlog_coordinators::catalog::ResourceKind;
-use fanlog_model::TopicName;
 use fanlog_model::settings::{Described, Synonym};
+use fanlog_model::{GroupId, TopicName};
 use fanlog_protocol::ErrorCode;
 use fanlog_protocol::messages::describe_configs_request::DescribeConfigsResource;
 use fanlog_protocol::messages::describe_configs_response::{
@@ -81,7 +81,8 @@ fn describe(
             let message = "the resource's name is empty; give one";
             Err((ErrorCode::InvalidRequest, message.to_owned()))
         }
-        ResourceKind::ClientMetrics | ResourceKind::Group => Ok(Vec::new()),
+        ResourceKind::Group => Ok(broker.describe_group_configs(&GroupId::from(name), wanted)),
+        ResourceKind::ClientMetrics => Ok(Vec::new()),
         ResourceKind::Unknown(number) => {
             let message = format!("there are no resources of type {number}");
             Err((ErrorCode::InvalidRequest, message))

@@ -1,6 +1,6 @@
 //! ListConfigResources, versions 0-1: the names of everything that has settings.
 //!
-//! Behaviour: topics, this broker and its loggers; client metrics and groups have no settings here, so none is listed.
+//! Behaviour: topics, this broker and its loggers; groups that have settings of their own; client metrics have none here, so none is listed.
 //! No type at all means every type; a type that nothing has is UNSUPPORTED_VERSION, and then nothing is listed.
 //! Versions: 0 is about client metrics only (it was ListClientMetricsResources); 1 types.
 
@@ -30,7 +30,7 @@ pub(crate) async fn handle(
     let node_id = context.broker().node_id().0;
     let mut listed = Vec::new();
     for resource_type in types {
-        let Some(names) = names(resource_type, &topics, node_id) else {
+        let Some(names) = names(context, resource_type, &topics, node_id) else {
             return ListConfigResourcesResponse {
                 error_code: ErrorCode::UnsupportedVersion.code(),
                 ..Default::default()
@@ -48,11 +48,21 @@ pub(crate) async fn handle(
 }
 
 /// What there is of a type; nothing if there is no such type.
-fn names(resource_type: i8, topics: &TopicsView, node_id: i32) -> Option<Vec<String>> {
+fn names(
+    context: &ConnectionContext,
+    resource_type: i8,
+    topics: &TopicsView,
+    node_id: i32,
+) -> Option<Vec<String>> {
     match config_entries::kind_of(resource_type) {
         ResourceKind::Topic => Some(topics.iter().map(|topic| topic.name.to_string()).collect()),
         ResourceKind::Broker | ResourceKind::BrokerLogger => Some(vec![node_id.to_string()]),
-        ResourceKind::ClientMetrics | ResourceKind::Group => Some(Vec::new()),
+        ResourceKind::Group => {
+            let catalog = context.broker().catalog_view();
+            let groups = catalog.groups_with_settings();
+            Some(groups.map(ToString::to_string).collect())
+        }
+        ResourceKind::ClientMetrics => Some(Vec::new()),
         ResourceKind::Unknown(_) => None,
     }
 }

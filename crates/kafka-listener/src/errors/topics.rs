@@ -70,6 +70,7 @@ fn of_alter_configs(error: &AlterConfigsError) -> ErrorCode {
     match error {
         AlterConfigsError::RepeatedResource { .. }
         | AlterConfigsError::DefaultTopic
+        | AlterConfigsError::DefaultGroup
         | AlterConfigsError::UnknownBroker { .. }
         | AlterConfigsError::UnsupportedResource { .. }
         | AlterConfigsError::RepeatedSetting { .. }
@@ -80,6 +81,8 @@ fn of_alter_configs(error: &AlterConfigsError) -> ErrorCode {
         AlterConfigsError::InternalTopic { .. } | AlterConfigsError::InvalidTopicName(_) => {
             ErrorCode::InvalidTopicException
         }
+        AlterConfigsError::GroupNameTooLong { .. } => ErrorCode::InvalidGroupId,
+        AlterConfigsError::TooManyGroups { .. } => ErrorCode::PolicyViolation,
         AlterConfigsError::NotAList { .. } => ErrorCode::InvalidConfig,
         AlterConfigsError::InvalidSetting(error) => of_altered_setting(error),
     }
@@ -96,6 +99,7 @@ fn of_altered_setting(error: &SettingError) -> ErrorCode {
         | SettingError::Unsupported { .. }
         | SettingError::TooLong { .. }
         | SettingError::TooLongTogether { .. }
+        | SettingError::OutOfBounds { .. }
         | SettingError::Above { .. } => ErrorCode::InvalidConfig,
     }
 }

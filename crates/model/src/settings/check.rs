@@ -1,8 +1,9 @@
 //! All values of one resource, checked before they are kept.
 
 use super::declaration::{Setting, Update};
+use super::layers::{BrokerLayers, group_bounds};
 use super::parse::SettingError;
-use super::{Overrides, broker_settings, topic_settings};
+use super::{Overrides, broker_settings, group_settings, topic_settings};
 
 /// The longest value kept, in bytes.
 pub const VALUE_BYTES_MAX: usize = 32_767;
@@ -42,6 +43,41 @@ pub fn check_topic(overrides: &Overrides) -> Result<(), SettingError> {
     Ok(())
 }
 
+/// The canonical form of a value for a setting of a group.
+///
+/// # Errors
+/// When there is no such setting, or it doesn't take the value.
+pub fn check_group_setting(name: &str, value: &str) -> Result<String, SettingError> {
+    let setting = declared("group", group_settings().get(name), name)?;
+    canonical(setting, value)
+}
+
+/// The bounds that the broker sets for the settings of a group, given as canonical values.
+///
+/// # Errors
+/// Says which setting is out of bounds.
+pub fn check_group(overrides: &Overrides, layers: &BrokerLayers<'_>) -> Result<(), SettingError> {
+    check_size(overrides)?;
+    for (name, value) in overrides {
+        let Some((setting, (least, most))) = group_settings()
+            .get(name.as_str())
+            .zip(group_bounds(name, layers))
+        else {
+            continue;
+        };
+        let number: Option<i64> = value.parse().ok();
+        if number.is_some_and(|number| number < least || number > most) {
+            return Err(SettingError::OutOfBounds {
+                name: setting.name,
+                value: value.clone(),
+                least,
+                most,
+            });
+        }
+    }
+    Ok(())
+}
+
 /// The canonical form of a broker setting's value given while running, for one broker or for all.
 ///
 /// # Errors
@@ -61,7 +97,7 @@ fn check_dynamic(setting: &Setting, is_for_all: bool) -> Result<(), SettingError
     match setting.update {
         Update::ReadOnly => Err(SettingError::NotDynamic { name }),
         Update::PerBroker if is_for_all => Err(SettingError::PerBrokerOnly { name }),
-        Update::PerBroker | Update::ClusterWide | Update::PerTopic => Ok(()),
+        Update::PerBroker | Update::ClusterWide | Update::PerTopic | Update::PerGroup => Ok(()),
     }
 }
 

@@ -84,6 +84,8 @@ pub enum Valid {
     Durability,
     /// -1 for no limit, or a positive number.
     UnlimitedOrPositive,
+    /// `latest`, `earliest`, or `by_duration:` and an ISO 8601 duration.
+    OffsetReset,
 }
 
 /// How a setting may be changed.
@@ -97,6 +99,8 @@ pub enum Update {
     ClusterWide,
     /// While running, per topic.
     PerTopic,
+    /// While running, per group.
+    PerGroup,
 }
 
 /// What a setting does here.

@@ -2,9 +2,10 @@
 
 use super::declaration::Setting;
 use super::layers::{
-    BrokerLayers, Source, broker_synonyms, effective_broker_value, effective_topic_value,
+    BrokerLayers, Source, broker_synonyms, effective_broker_value, effective_group_value,
+    effective_topic_value,
 };
-use super::{Overrides, broker_settings, topic_settings};
+use super::{Overrides, broker_settings, group_settings, topic_settings};
 
 /// A value that would be in force if those before it were not given.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -52,6 +53,38 @@ pub fn describe_topic(
         described(setting, Some(value), synonyms)
     };
     selected(topic_settings().values(), wanted)
+        .map(describe)
+        .collect()
+}
+
+/// Every setting of a group (or those in `wanted`).
+pub fn describe_group(
+    group: &Overrides,
+    layers: &BrokerLayers<'_>,
+    wanted: Option<&[&str]>,
+) -> Vec<Described> {
+    let describe = |setting: &'static Setting| {
+        let value = effective_group_value(setting.name, group, layers);
+        let mut synonyms = Vec::new();
+        if group.contains_key(setting.name) {
+            synonyms.push(Synonym {
+                name: setting.name,
+                value: Some(value.clone()),
+                source: Source::DynamicGroup,
+            });
+        }
+        let default = || Synonym {
+            name: setting.name,
+            value: setting.default.map(str::to_owned),
+            source: Source::Default,
+        };
+        match setting.synonyms.first() {
+            Some(name) => synonyms.extend(synonyms_of(broker_settings()[name], layers)),
+            None => synonyms.push(default()),
+        }
+        described(setting, Some(value), synonyms)
+    };
+    selected(group_settings().values(), wanted)
         .map(describe)
         .collect()
 }

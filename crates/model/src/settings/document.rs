@@ -1,7 +1,7 @@
 //! `docs/settings.md`, from the declarations.
 
 use super::declaration::{Effect, Setting, Update};
-use super::{broker_settings, topic_settings};
+use super::{broker_settings, group_settings, topic_settings};
 use std::fmt::Write;
 
 const HEAD: &str = "# Settings
@@ -11,8 +11,8 @@ Printed from the declarations in `crates/model/src/settings/`; a test holds this
 **Effect** says what a setting does here: *as Kafka* means what Kafka does with it; *none* means that any legal value is kept
 and returned and changes nothing; *default only* means that any other value is refused (`INVALID_CONFIG`), so that nobody
 relies on what isn't there. **Changes** says when a value may be given: *running* by `alter configs` for one broker or for all,
-*running, one broker* for one broker only, *at start* in the start-up file or flags only. A topic setting may always be changed;
-where the topic has no value, the broker settings named in its last column stand in.
+*running, one broker* for one broker only, *at start* in the start-up file or flags only. A setting of a topic or a group may always be changed;
+where it has no value, the broker settings named in its last column stand in.
 ";
 
 /// The whole page.
@@ -20,6 +20,10 @@ pub fn settings_page() -> String {
     let mut page = HEAD.to_owned();
     page.push_str("\n## Topic settings\n\n| name | type, values | default | effect | what it is | stands in |\n|---|---|---|---|---|---|\n");
     for setting in topic_settings().values() {
+        row(&mut page, setting, &setting.synonyms.join(", "));
+    }
+    page.push_str("\n## Group settings\n\n| name | type, values | default | effect | what it is | stands in |\n|---|---|---|---|---|---|\n");
+    for setting in group_settings().values() {
         row(&mut page, setting, &setting.synonyms.join(", "));
     }
     page.push_str("\n## Broker settings\n\n| name | type, values | default | effect | what it is | changes |\n|---|---|---|---|---|---|\n");
@@ -53,6 +57,6 @@ fn changes(update: Update) -> &'static str {
     match update {
         Update::ReadOnly => "at start",
         Update::PerBroker => "running, one broker",
-        Update::ClusterWide | Update::PerTopic => "running",
+        Update::ClusterWide | Update::PerTopic | Update::PerGroup => "running",
     }
 }

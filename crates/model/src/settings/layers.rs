@@ -1,13 +1,15 @@
 //! Which value is in force, and where it comes from.
 
 use super::declaration::Setting;
-use super::{Overrides, broker_settings, topic_settings};
+use super::{Overrides, broker_settings, group_settings, topic_settings};
 
 /// Where a value was given. In Kafka's order: an earlier one wins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Source {
     /// On the topic.
     DynamicTopic,
+    /// On the group.
+    DynamicGroup,
     /// On the broker, while running.
     DynamicBroker,
     /// For all brokers, while running.
@@ -23,6 +25,7 @@ impl Source {
     pub const fn code(self) -> i8 {
         match self {
             Self::DynamicTopic => 1,
+            Self::DynamicGroup => 8,
             Self::DynamicBroker => 2,
             Self::DynamicDefaultBroker => 3,
             Self::StaticBroker => 4,
@@ -111,6 +114,35 @@ pub fn effective_topic_value(name: &str, topic: &Overrides, layers: &BrokerLayer
         .default
         .expect("every topic setting has a default; the tables' test says so")
         .to_owned()
+}
+
+/// The value in force for a setting of a group.
+///
+/// # Panics
+/// When no setting of that name is declared.
+pub fn effective_group_value(name: &str, group: &Overrides, layers: &BrokerLayers<'_>) -> String {
+    let setting = group_settings()[name];
+    if let Some(value) = legal(setting, group.get(name)) {
+        return value.to_owned();
+    }
+    let synonyms = setting.synonyms.iter();
+    synonyms
+        .filter_map(|synonym| effective_broker_value(synonym, layers))
+        .next()
+        .or(setting.default)
+        .expect("every group setting has a default; the tables' test says so")
+        .to_owned()
+}
+
+/// The least and the most that the broker's settings allow a group's setting to be, where they say so.
+pub(crate) fn group_bounds(name: &str, layers: &BrokerLayers<'_>) -> Option<(i64, i64)> {
+    let (kind, rest) = name.split_once('.')?;
+    let bound = |which: &str| -> Option<i64> {
+        let name = format!("group.{kind}.{which}.{rest}");
+        broker_settings().get(name.as_str())?;
+        effective_broker_value(&name, layers)?.parse().ok()
+    };
+    Some((bound("min")?, bound("max")?))
 }
 
 /// A topic counts time in milliseconds where the broker may count in minutes or hours.

@@ -12,6 +12,7 @@ mod describe;
 mod document;
 mod layers;
 mod parse;
+mod share_settings;
 mod topic_settings;
 
 mod broker_access_table;
@@ -20,18 +21,25 @@ mod broker_group_table;
 mod broker_log_table;
 mod broker_own_table;
 mod broker_server_table;
+mod group_table;
 mod topic_table;
 
 pub use broker_settings::BrokerSettings;
 pub use check::{
-    OVERRIDES_BYTES_MAX, VALUE_BYTES_MAX, check_broker_dynamic, check_size, check_statics,
-    check_topic, check_topic_setting,
+    OVERRIDES_BYTES_MAX, VALUE_BYTES_MAX, check_broker_dynamic, check_group, check_group_setting,
+    check_size, check_statics, check_topic, check_topic_setting,
 };
 pub use declaration::{Effect, Setting, SettingType, Update, Valid};
-pub use describe::{Described, Synonym, describe_broker, describe_broker_default, describe_topic};
+pub use describe::{
+    Described, Synonym, describe_broker, describe_broker_default, describe_group, describe_topic,
+};
 pub use document::settings_page;
-pub use layers::{BrokerLayers, Source, effective_broker_value, effective_topic_value};
+pub(crate) use layers::group_bounds;
+pub use layers::{
+    BrokerLayers, Source, effective_broker_value, effective_group_value, effective_topic_value,
+};
 pub use parse::SettingError;
+pub use share_settings::{OffsetReset, ShareGroupSettings, ShareSettings};
 pub use topic_settings::{
     CleanupPolicy, CompressionType, Durability, MessageTimestampType, TopicSettings,
 };
@@ -47,6 +55,12 @@ pub type Overrides = BTreeMap<String, String>;
 /// All topic settings, by name.
 pub fn topic_settings() -> &'static BTreeMap<&'static str, &'static Setting> {
     static ALL: LazyLock<BTreeMap<&str, &Setting>> = LazyLock::new(|| index(&[topic_table::TABLE]));
+    &ALL
+}
+
+/// All settings that a group may have, by name.
+pub fn group_settings() -> &'static BTreeMap<&'static str, &'static Setting> {
+    static ALL: LazyLock<BTreeMap<&str, &Setting>> = LazyLock::new(|| index(&[group_table::TABLE]));
     &ALL
 }
 

@@ -1,6 +1,7 @@
 //! One value against one declaration.
 
 use super::declaration::{Effect, Setting, SettingType, Valid};
+use super::share_settings::OffsetReset;
 use super::topic_settings::{Durability, INTERVAL_MS_MAX};
 use std::collections::BTreeSet;
 use thiserror::Error;
@@ -11,7 +12,7 @@ pub enum SettingError {
     /// No such setting.
     #[error("unknown {of} setting '{name}'; docs/settings.md lists those there are")]
     Unknown {
-        /// `topic` or `broker`.
+        /// `topic`, `broker` or `group`.
         of: &'static str,
         /// The name given.
         name: String,
@@ -75,6 +76,20 @@ pub enum SettingError {
     NotDynamic {
         /// The setting.
         name: &'static str,
+    },
+    /// The broker's own settings bound it.
+    #[error(
+        "setting {name} ({value}) must lie between {least} and {most}, as the broker's settings say"
+    )]
+    OutOfBounds {
+        /// The setting.
+        name: &'static str,
+        /// Its value.
+        value: String,
+        /// The least.
+        least: i64,
+        /// The most.
+        most: i64,
     },
     /// The setting may differ between brokers only.
     #[error("setting {name} can't be set for all brokers; name the broker")]
@@ -173,6 +188,7 @@ impl Setting {
             Valid::Durability => {
                 format!("sync, os, or interval:<ms> with 1 to {INTERVAL_MS_MAX} milliseconds")
             }
+            Valid::OffsetReset => "latest, earliest, or by_duration:<PnDTnHnMn.nS>".to_owned(),
             Valid::UnlimitedOrPositive => format!("-1 for no limit, or {kind} of 1 or more"),
         }
     }
@@ -197,6 +213,7 @@ impl Valid {
                 given.as_slice() == ["*"] || given.iter().all(|item| is_replica(item))
             }
             (Self::Durability, Value::Text(text)) => Durability::of(text).is_some(),
+            (Self::OffsetReset, Value::Text(text)) => OffsetReset::of(text).is_some(),
             // The tables' test holds that each range fits its type.
             _ => false,
         }

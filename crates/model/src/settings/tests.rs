@@ -38,7 +38,8 @@ fn every_setting_of_kafka_4_4_is_declared_with_its_type_default_and_mode() {
 
 #[test]
 fn every_default_is_a_legal_value_of_its_own_setting() {
-    for setting in topic_settings().values().chain(broker_settings().values()) {
+    let all = topic_settings().values().chain(broker_settings().values());
+    for setting in all.chain(group_settings().values()) {
         if let Some(default) = setting.default {
             let canonical = setting.canonical(default);
             assert_eq!(canonical.as_deref(), Ok(default), "{}", setting.name);
@@ -62,6 +63,30 @@ fn every_topic_setting_has_a_default_and_stand_ins_of_its_type() {
             assert!(is_coarse || broker.kind == setting.kind, "{synonym}");
         }
     }
+}
+
+#[test]
+fn every_group_setting_has_a_default_and_stand_ins_that_exist() {
+    for setting in group_settings().values() {
+        assert!(setting.default.is_some(), "{}", setting.name);
+        for synonym in setting.synonyms {
+            assert!(broker_settings().contains_key(synonym), "{synonym}");
+        }
+    }
+    let none = Overrides::new();
+    let layers = BrokerLayers {
+        dynamic: &none,
+        dynamic_default: &none,
+        statics: &none,
+    };
+    let resolved = ShareGroupSettings::resolve(&none, &layers);
+    assert_eq!(resolved.record_lock_ms, 30_000);
+    assert_eq!(resolved.auto_offset_reset, OffsetReset::Latest);
+    // As when the broker's bounds have come closer.
+    let given = map(&[("share.record.lock.duration.ms", "3000000")]);
+    assert!(check_group(&given, &layers).is_err());
+    let resolved = ShareGroupSettings::resolve(&given, &layers);
+    assert_eq!(resolved.record_lock_ms, 60_000);
 }
 
 fn statics(given: &[(&str, &str)]) -> Overrides {
