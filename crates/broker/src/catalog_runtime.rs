@@ -177,7 +177,7 @@ impl Broker {
         let mut batch = internal_batch(&encoded, self.environment().clock.wall_ms());
         self.catalog
             .partition
-            .append_as(&mut batch, Appender::Coordinator)
+            .append_as(&mut batch, Appender::Coordinator, None)
             .map_err(|error| unavailable(&error))
     }
 }

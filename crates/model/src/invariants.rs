@@ -18,6 +18,10 @@ pub const GRP_1: &str = "GRP-1";
 pub const GRP_2: &str = "GRP-2";
 /// A committed offset, once answered, is what the next owner reads.
 pub const GRP_3: &str = "GRP-3";
+/// A reader of committed records sees all of a transaction or none of it.
+pub const TXN_1: &str = "TXN-1";
+/// A zombie's writes are refused once its epoch was bumped.
+pub const TXN_2: &str = "TXN-2";
 /// Memory and open files stay within their settings under any input.
 pub const OPS_1: &str = "OPS-1";
 /// Topics have one name and one id each, at least one partition, and producer ids are handed out once.

@@ -104,9 +104,32 @@ pub enum AppendError {
         /// The setting.
         max: u32,
     },
-    /// Transactions are not served yet.
-    #[error("record batch belongs to a transaction, which this broker does not support yet")]
-    Transactional,
+    /// The batch would begin a transaction in the log that its coordinator knows nothing of, or that has ended meanwhile.
+    #[error(
+        "producer {producer_id} with epoch {producer_epoch} has no transaction under way that this partition belongs to"
+    )]
+    NotInTransaction {
+        /// The producer.
+        producer_id: ProducerId,
+        /// The batch's epoch.
+        producer_epoch: ProducerEpoch,
+    },
+    /// The producer has a transaction open here, and the batch is outside of it.
+    #[error(
+        "producer {producer_id} has a transaction under way, and the record batch is not part of it"
+    )]
+    OutsideTransaction {
+        /// The producer.
+        producer_id: ProducerId,
+    },
+    /// A marker of a coordinator that led earlier.
+    #[error("coordinator epoch {found} is below {current}, which the log has a marker of")]
+    CoordinatorFenced {
+        /// The epoch of the last marker.
+        current: i32,
+        /// The refused marker's.
+        found: i32,
+    },
     /// The sequence is not the one that follows.
     #[error(
         "producer {producer_id} epoch {producer_epoch} sent sequence {found} where {expected} follows"

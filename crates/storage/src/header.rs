@@ -5,7 +5,7 @@
 use crate::formats::be;
 use fanlog_environment::DiskFile;
 use fanlog_model::{LeaderEpoch, Offset, ProducerEpoch, ProducerId, TimestampMs};
-use fanlog_protocol::records::HEADER_BYTES;
+use fanlog_protocol::records::{BatchView, EndMarker, HEADER_BYTES};
 use std::io;
 
 const MAGIC: u8 = 2;
@@ -21,6 +21,9 @@ const WALK_BYTES: usize = 4096;
 const AHEAD_BYTES: u64 = 256 * 1024;
 /// How much is read at once while computing a checksum.
 const CHECKSUM_BYTES: usize = 256 * 1024;
+
+/// A control batch that is longer holds no marker of a transaction.
+const MARKER_BATCH_BYTES_MAX: u64 = 4096;
 
 /// What a log needs to know of a batch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,6 +43,8 @@ pub(crate) struct BatchHeader {
     pub(crate) last_offset_delta: i32,
     /// Whether compaction has left no record.
     pub(crate) is_empty: bool,
+    /// The marker in a control batch that ends a transaction, where its records were looked at.
+    pub(crate) marker: Option<EndMarker>,
 }
 
 impl BatchHeader {
@@ -71,7 +76,28 @@ impl BatchHeader {
             base_sequence: be!(i32, bytes, 53),
             last_offset_delta,
             is_empty: be!(i32, bytes, 57) == 0,
+            marker: None,
         })
+    }
+
+    /// The same, with the marker that the whole batch holds.
+    pub(crate) fn with_marker(mut self, batch: &[u8]) -> Self {
+        if self.is_control && self.is_transactional {
+            self.marker = BatchView::parse(batch)
+                .ok()
+                .and_then(|batch| EndMarker::of_batch(&batch));
+        }
+        self
+    }
+
+    /// As [`BatchHeader::with_marker`], of a batch in a segment.
+    pub(crate) fn with_marker_in(self, file: &dyn DiskFile, position: u64) -> io::Result<Self> {
+        if !(self.is_control && self.is_transactional) || self.bytes > MARKER_BATCH_BYTES_MAX {
+            return Ok(self);
+        }
+        let mut batch = vec![0; usize::try_from(self.bytes).unwrap_or_default()];
+        file.read_exact_at(&mut batch, position)?;
+        Ok(self.with_marker(&batch))
     }
 
     /// The offset after the batch.

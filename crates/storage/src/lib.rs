@@ -25,8 +25,10 @@ mod sparse_index;
 pub use compaction::{CleanError, Cleaned, CleanedSegment, CleanerMemory, Cleaning, Pace, Work};
 pub use config::{Durability, LogConfig};
 pub use error::{AppendError, ChangeError, DamagedSegment, LogFailed, OpenLogError, ReadError};
+pub use formats::transaction_index::AbortedTransaction;
 pub use log::{
-    BegunSwap, CheckedBatches, Dirtiness, Log, ReadSearch, Removal, SyncTicket, TimeSearch,
+    AbortedSearch, BegunSwap, CheckedBatches, Dirtiness, Log, ReadSearch, Removal, SearchedSegment,
+    SyncTicket, TimeSearch,
 };
 pub use read_plan::{AtOnce, FileSlice, ReadPlan, ReadTurns};
 pub use types::{

@@ -2,8 +2,8 @@
 //!
 //! Why it exists: a client that lost an answer sends the batch again, and it must be in the log once (PRD-1) and in order (PRD-2).
 //! Owns: the entries of a producer snapshot.   Never: files.
-//! In -> out: a batch's header -> whether it is new, a duplicate, or refused.
-//! Invariants: PRD-1, PRD-2. A producer without state may begin at any sequence: its state may have expired (Kafka does the same).
+//! In -> out: a batch's header -> whether it is new, a duplicate, or refused; and which transaction it ended.
+//! Invariants: PRD-1, PRD-2, TXN-2. A producer without state may begin at any sequence: its state may have expired (Kafka does the same).
 
 use crate::error::AppendError;
 use crate::formats::producer_snapshot::SnapshotEntry;
@@ -53,6 +53,20 @@ struct Producer {
     last_seen: TimestampMs,
     coordinator_epoch: i32,
     current_txn_first_offset: Offset,
+    /// Where its last marker lies, as far as this process knows: what was allowed before that is not any more.
+    last_marker: Offset,
+}
+
+/// A transaction that a marker has ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct EndedTransaction {
+    pub(crate) producer_id: ProducerId,
+    pub(crate) first_offset: Offset,
+    /// Where the marker lies.
+    pub(crate) marker: Offset,
+    pub(crate) is_aborted: bool,
+    /// Where the oldest transaction that is still open began, or the offset behind the marker.
+    pub(crate) last_stable_offset: Offset,
 }
 
 /// What the log makes of a producer's batch.
@@ -90,6 +104,7 @@ impl ProducerState {
             last_seen: entry.timestamp,
             coordinator_epoch: entry.coordinator_epoch,
             current_txn_first_offset: NONE,
+            last_marker: NONE,
         };
         let producer = self.producers.entry(entry.producer_id).or_insert_with(new);
         producer.epoch = entry.producer_epoch;
@@ -136,9 +151,15 @@ impl ProducerState {
         entries
     }
 
-    /// What to make of a client's batch.
-    pub(crate) fn check(&self, header: &BatchHeader) -> Result<Verdict, AppendError> {
+    /// What to make of a client's batch. A batch that begins a transaction here was allowed by the coordinator when the log ended at
+    /// `allowed_at`; a marker since then has ended what it was allowed for.
+    pub(crate) fn check(
+        &self,
+        header: &BatchHeader,
+        allowed_at: Option<Offset>,
+    ) -> Result<Verdict, AppendError> {
         let Some(producer) = self.producers.get(&header.producer_id) else {
+            check_allowed(header, allowed_at, NONE)?;
             return Ok(Verdict::New);
         };
         if header.producer_epoch < producer.epoch {
@@ -148,36 +169,79 @@ impl ProducerState {
                 found: header.producer_epoch,
             });
         }
+        let is_open = producer.current_txn_first_offset != NONE;
         if header.producer_epoch > producer.epoch {
+            check_allowed(header, allowed_at, producer.last_marker)?;
             return expect_sequence(header, BaseSequence(0));
         }
         if let Some(original) = producer.find(header) {
             return Ok(Verdict::Duplicate(*original));
         }
+        if !is_open {
+            check_allowed(header, allowed_at, producer.last_marker)?;
+        } else if !header.is_transactional {
+            return Err(AppendError::OutsideTransaction {
+                producer_id: header.producer_id,
+            });
+        }
         match producer.batches.back() {
             Some(last) => expect_sequence(header, last.last_sequence.plus(1)),
-            None => Ok(Verdict::New),
+            // Behind a marker, and nothing else that is remembered.
+            None => expect_sequence(header, BaseSequence(0)),
         }
     }
 
-    /// Whether a coordinator's batch comes from a producer that was not fenced.
-    pub(crate) fn check_epoch(&self, header: &BatchHeader) -> Result<(), AppendError> {
-        match self.producers.get(&header.producer_id) {
-            Some(producer) if header.producer_epoch < producer.epoch => {
-                Err(AppendError::InvalidProducerEpoch {
+    /// Whether a coordinator's batch comes from a producer that was not fenced, and from a coordinator that was not. What is no marker
+    /// begins a transaction, or goes on with one, as [`ProducerState::check`] has it.
+    pub(crate) fn check_epoch(
+        &self,
+        header: &BatchHeader,
+        allowed_at: Option<Offset>,
+    ) -> Result<(), AppendError> {
+        let known = self.producers.get(&header.producer_id);
+        if let Some(producer) = known {
+            if header.producer_epoch < producer.epoch {
+                return Err(AppendError::InvalidProducerEpoch {
                     producer_id: header.producer_id,
                     current: producer.epoch,
                     found: header.producer_epoch,
-                })
+                });
             }
-            _ => Ok(()),
+            if let Some(marker) = header.marker
+                && marker.coordinator_epoch < producer.coordinator_epoch
+            {
+                return Err(AppendError::CoordinatorFenced {
+                    current: producer.coordinator_epoch,
+                    found: marker.coordinator_epoch,
+                });
+            }
         }
+        let is_open = known.is_some_and(|producer| {
+            producer.current_txn_first_offset != NONE && producer.epoch == header.producer_epoch
+        });
+        if header.is_control || is_open {
+            return Ok(());
+        }
+        let last_marker = known.map_or(NONE, |producer| producer.last_marker);
+        check_allowed(header, allowed_at, last_marker)
     }
 
-    /// Notes a batch that is in the log, and that its producer was heard of now.
-    pub(crate) fn apply(&mut self, header: &BatchHeader, now: TimestampMs) {
+    /// Whether a producer has a transaction open under this epoch.
+    pub(crate) fn is_in_transaction(&self, id: ProducerId, epoch: ProducerEpoch) -> bool {
+        let known = self.producers.get(&id);
+        known.is_some_and(|producer| {
+            producer.current_txn_first_offset != NONE && producer.epoch == epoch
+        })
+    }
+
+    /// Notes a batch that is in the log, and that its producer was heard of now; answers with the transaction that it ended.
+    pub(crate) fn apply(
+        &mut self,
+        header: &BatchHeader,
+        now: TimestampMs,
+    ) -> Option<EndedTransaction> {
         if !header.has_producer_id() {
-            return;
+            return None;
         }
         let new = || Producer {
             epoch: header.producer_epoch,
@@ -186,6 +250,7 @@ impl ProducerState {
             last_seen: now,
             coordinator_epoch: -1,
             current_txn_first_offset: NONE,
+            last_marker: NONE,
         };
         let producer = self.producers.entry(header.producer_id).or_insert_with(new);
         if producer.epoch != header.producer_epoch {
@@ -195,8 +260,9 @@ impl ProducerState {
         producer.last_timestamp = header.max_timestamp;
         producer.last_seen = now;
         if header.is_control {
-            move_transaction(&mut self.open, header.producer_id, producer, NONE);
-            return;
+            let ended = self.end(header);
+            self.bound();
+            return ended;
         }
         if header.is_transactional && producer.current_txn_first_offset == NONE {
             let began = header.base_offset;
@@ -210,6 +276,30 @@ impl ProducerState {
                 timestamp: header.max_timestamp,
             });
         }
+        self.bound();
+        None
+    }
+
+    fn end(&mut self, header: &BatchHeader) -> Option<EndedTransaction> {
+        // Another kind of control record, or one that compaction has emptied, ends nothing.
+        let marker = header.marker?;
+        let producer = self.producers.get_mut(&header.producer_id)?;
+        producer.coordinator_epoch = marker.coordinator_epoch;
+        producer.last_marker = header.last_offset;
+        let first_offset = producer.current_txn_first_offset;
+        move_transaction(&mut self.open, header.producer_id, producer, NONE);
+        (first_offset != NONE).then(|| EndedTransaction {
+            producer_id: header.producer_id,
+            first_offset,
+            marker: header.last_offset,
+            is_aborted: !marker.is_commit,
+            last_stable_offset: self
+                .first_unstable_offset()
+                .unwrap_or_else(|| header.next_offset()),
+        })
+    }
+
+    fn bound(&mut self) {
         if self.producers.len() > PRODUCERS_MAX {
             self.forget_oldest();
         }
@@ -217,7 +307,8 @@ impl ProducerState {
 
     /// Forgets the producers that wrote longest ago and have no transaction open.
     fn forget_oldest(&mut self) {
-        let wrote_at = |p: &Producer| p.batches.back().map_or(NONE, |batch| batch.last_offset);
+        let batch_at = |p: &Producer| p.batches.back().map_or(NONE, |batch| batch.last_offset);
+        let wrote_at = |p: &Producer| batch_at(p).max(p.last_marker);
         let idle = |p: &Producer| p.current_txn_first_offset == NONE;
         let candidates = self.producers.iter().filter(|(_, p)| idle(p));
         let mut candidates: Vec<_> = candidates.map(|(id, p)| (wrote_at(p), *id)).collect();
@@ -293,6 +384,20 @@ impl Producer {
             batch.first_sequence() == header.base_sequence && batch.last_sequence == last
         })
     }
+}
+
+fn check_allowed(
+    header: &BatchHeader,
+    allowed_at: Option<Offset>,
+    last_marker: Offset,
+) -> Result<(), AppendError> {
+    if !header.is_transactional || allowed_at.is_some_and(|at| last_marker < at) {
+        return Ok(());
+    }
+    Err(AppendError::NotInTransaction {
+        producer_id: header.producer_id,
+        producer_epoch: header.producer_epoch,
+    })
 }
 
 fn expect_sequence(header: &BatchHeader, expected: BaseSequence) -> Result<Verdict, AppendError> {

@@ -4,18 +4,24 @@
 //! memory only is rebuilt from the batches after a crash.
 //! Owns: one `.index` or `.timeindex` file.
 
-use crate::formats::{FormatError, offset_index, time_index};
+use crate::formats::{FormatError, offset_index, time_index, transaction_index};
 use fanlog_environment::{Disk, DiskFile, OpenMode, read_bounded};
 use offset_index::OffsetEntry;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use time_index::TimeEntry;
+use transaction_index::AbortedTransaction;
 
 /// How many entries wait in memory at most, unless the disk refuses them.
 const PENDING_MAX: usize = 512;
 /// The longest file that is read as a whole; a longer one is built anew.
 const FILE_BYTES_MAX: usize = 64 * 1024 * 1024;
+
+/// An entry is no longer.
+const ENTRY_BYTES_MAX: usize = 40;
+/// How many entries are read at once by a scan.
+const SCANNED_AT_ONCE: usize = 256;
 
 /// An entry of a sparse index.
 pub(crate) trait IndexEntry: Copy + std::fmt::Debug + PartialEq {
@@ -79,10 +85,37 @@ impl IndexEntry for TimeEntry {
     }
 }
 
+impl IndexEntry for AbortedTransaction {
+    const BYTES: usize = transaction_index::ENTRY_BYTES;
+
+    fn encode_to(self, out: &mut Vec<u8>) {
+        out.extend_from_slice(&self.encode());
+    }
+
+    fn decode_from(bytes: &[u8]) -> Self {
+        let bytes = bytes
+            .first_chunk()
+            .expect("the caller passes a whole entry");
+        // Of a version that is not ours nothing is known; what the numbers say then is refused by whoever opens the file.
+        Self::decode(bytes).unwrap_or(Self::UNREADABLE)
+    }
+
+    fn decode_file(bytes: &[u8]) -> Result<Vec<Self>, FormatError> {
+        transaction_index::decode_all(bytes)
+    }
+
+    fn is_zero(self) -> bool {
+        // A marker lies behind what it ends.
+        self.last_offset.get() <= 0
+    }
+}
+
 /// One index of one segment.
 #[derive(Clone, Debug)]
 pub(crate) struct SparseIndex<E> {
     path: PathBuf,
+    /// Whether there is a file, with entries or not.
+    has_file: bool,
     /// How many entries the file holds.
     flushed: usize,
     /// The last of them.
@@ -96,6 +129,7 @@ impl<E: IndexEntry> SparseIndex<E> {
     pub(crate) fn empty(path: PathBuf) -> Self {
         Self {
             path,
+            has_file: false,
             flushed: 0,
             flushed_last: None,
             pending: Vec::new(),
@@ -114,6 +148,7 @@ impl<E: IndexEntry> SparseIndex<E> {
             return Err(invalid("its length is no multiple of an entry's"));
         }
         let mut index = Self::empty(path);
+        index.has_file = true;
         index.flushed = count / E::BYTES;
         if let Some(last) = index.flushed.checked_sub(1) {
             let entry = index.read_entry(&*file, last)?;
@@ -121,6 +156,27 @@ impl<E: IndexEntry> SparseIndex<E> {
                 return Err(invalid("it ends with zeros"));
             }
             index.flushed_last = Some(entry);
+        }
+        Ok(index)
+    }
+
+    /// An index without entries; the next flush cuts off what a file of the name holds.
+    pub(crate) fn to_write_anew(disk: &dyn Disk, path: PathBuf) -> io::Result<Self> {
+        let mut index = Self::empty(path);
+        index.has_file = disk.exists(&index.path)?;
+        Ok(index)
+    }
+
+    /// The index in a file of which a crash may have left any end: to be truncated. No entry where there is no file.
+    pub(crate) fn open_torn(disk: &dyn Disk, path: PathBuf) -> io::Result<Self> {
+        let mut index = Self::to_write_anew(disk, path)?;
+        if index.has_file {
+            let file = disk.open(&index.path, OpenMode::Read)?;
+            let length = usize::try_from(file.len()?).unwrap_or(usize::MAX);
+            index.flushed = length / E::BYTES;
+            if let Some(last) = index.flushed.checked_sub(1) {
+                index.flushed_last = Some(index.read_entry(&*file, last)?);
+            }
         }
         Ok(index)
     }
@@ -134,6 +190,7 @@ impl<E: IndexEntry> SparseIndex<E> {
         let entries = E::decode_file(&bytes)
             .map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error))?;
         let mut index = Self::empty(path);
+        index.has_file = true;
         index.flushed = entries.len();
         index.flushed_last = entries.last().copied();
         Ok(index)
@@ -193,6 +250,7 @@ impl<E: IndexEntry> SparseIndex<E> {
         if file.len()? != length {
             file.set_len(length)?;
         }
+        self.has_file = true;
         self.flushed_last = self.last();
         self.flushed += self.pending.len();
         self.pending.clear();
@@ -259,8 +317,59 @@ impl<E: IndexEntry> SparseIndex<E> {
         Ok(())
     }
 
+    /// Calls `each` with the entries for which `is_before` does not hold, in order, until it has enough; `is_before` must hold for a
+    /// prefix of them. Answers whether it had enough.
+    pub(crate) fn scan(
+        &self,
+        disk: &dyn Disk,
+        is_before: impl Fn(&E) -> bool,
+        mut each: impl FnMut(&E) -> bool,
+    ) -> io::Result<bool> {
+        if self.flushed_last.is_some_and(|last| !is_before(&last)) {
+            let file = disk.open(&self.path, OpenMode::Read)?;
+            let (mut low, mut high) = (0, self.flushed - 1);
+            while low < high {
+                let middle = low + (high - low) / 2;
+                if is_before(&self.read_entry(&*file, middle)?) {
+                    low = middle + 1;
+                } else {
+                    high = middle;
+                }
+            }
+            while low < self.flushed {
+                let count = (self.flushed - low).min(SCANNED_AT_ONCE);
+                let mut bytes = vec![0; count * E::BYTES];
+                file.read_exact_at(&mut bytes, (low * E::BYTES) as u64)?;
+                if bytes
+                    .chunks_exact(E::BYTES)
+                    .any(|entry| each(&E::decode_from(entry)))
+                {
+                    return Ok(true);
+                }
+                low += count;
+            }
+        }
+        let in_memory = self.pending.partition_point(&is_before);
+        Ok(self.pending[in_memory..].iter().any(each))
+    }
+
+    /// Whether a scan behind what `is_before` holds for reads no file.
+    pub(crate) fn is_scan_in_memory(&self, is_before: impl Fn(&E) -> bool) -> bool {
+        self.flushed_last.is_none_or(|last| is_before(&last))
+    }
+
+    /// Whether there is a file, with entries or not.
+    pub(crate) fn has_file(&self) -> bool {
+        self.has_file
+    }
+
+    /// Whether there is neither an entry nor a file.
+    pub(crate) fn is_nothing(&self) -> bool {
+        self.pending.is_empty() && !self.has_file
+    }
+
     fn read_entry(&self, file: &dyn DiskFile, number: usize) -> io::Result<E> {
-        let mut bytes = [0; 16];
+        let mut bytes = [0; ENTRY_BYTES_MAX];
         let bytes = &mut bytes[..E::BYTES];
         file.read_exact_at(bytes, (number * E::BYTES) as u64)?;
         Ok(E::decode_from(bytes))

@@ -229,7 +229,7 @@ impl Shard {
         let mut batch = group_batch(records, now.wall)?;
         let receipt = self
             .partition
-            .append_as(&mut batch, Appender::Coordinator)?;
+            .append_as(&mut batch, Appender::Coordinator, None)?;
         machine.decided_end = receipt.last_offset().plus(1);
         for record in records {
             group::apply(&mut machine.ledger, record);

@@ -22,7 +22,10 @@ use crate::metrics::TopicMetrics;
 use crate::sync_threads::SyncQueue;
 use crate::waiters::{AckWaiters, FetchWatchers};
 use fanlog_environment::Clock;
-use fanlog_model::{LeaderEpoch, Offset, PartitionIndex, TopicId, TopicName, TopicPartition};
+use fanlog_model::{
+    LeaderEpoch, Offset, PartitionIndex, ProducerEpoch, ProducerId, TopicId, TopicName,
+    TopicPartition,
+};
 use fanlog_storage::journal::LogId;
 use fanlog_storage::{AppendOrigin, Appended, CheckedBatches, Durability, Log, LogConfig};
 use parking_lot::{Mutex, MutexGuard};
@@ -74,6 +77,13 @@ pub(crate) struct Place {
     pub(crate) topic_id: TopicId,
     pub(crate) index: PartitionIndex,
     pub(crate) folder: Arc<str>,
+}
+
+/// Whether a producer has a transaction under way in a partition.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum TransactionHere {
+    UnderWay,
+    None { log_end: Offset },
 }
 
 /// What a partition shares with others.
@@ -248,7 +258,41 @@ impl Partition {
                 topic: self.topic().clone(),
             });
         }
-        self.append_as(batches, Appender::Client)
+        self.append_as(batches, Appender::Client, None)
+    }
+
+    /// As `append`, of a transaction whose coordinator has said that the partition belongs to it, when it was asked at `allowed_at`.
+    ///
+    /// # Errors
+    /// As there; the transaction has ended meanwhile.
+    #[expect(dead_code, reason = "the transaction coordinator comes next")]
+    pub(crate) fn append_allowed(
+        self: &Arc<Self>,
+        batches: &mut [u8],
+        allowed_at: Offset,
+    ) -> Result<AppendReceipt, AppendError> {
+        if self.shared.is_internal {
+            return Err(AppendError::Internal {
+                topic: self.topic().clone(),
+            });
+        }
+        self.append_as(batches, Appender::Client, Some(allowed_at))
+    }
+
+    /// Whether a producer has a transaction under way here; if not, where the log ends: what a coordinator allows from now on holds
+    /// until the next marker.
+    #[expect(dead_code, reason = "the transaction coordinator comes next")]
+    pub(crate) fn transaction_of(
+        &self,
+        id: ProducerId,
+        epoch: ProducerEpoch,
+    ) -> Result<TransactionHere, PartitionUnavailable> {
+        self.with_log(|log| match log.is_in_transaction(id, epoch) {
+            true => TransactionHere::UnderWay,
+            false => TransactionHere::None {
+                log_end: log.log_end_offset(),
+            },
+        })
     }
 
     /// As `append`, for the broker's own records in internal topics.
@@ -256,6 +300,7 @@ impl Partition {
         self: &Arc<Self>,
         batches: &mut [u8],
         appender: Appender,
+        allowed_at: Option<Offset>,
     ) -> Result<AppendReceipt, AppendError> {
         let appended_at = self.shared.clock.monotonic();
         let now = self.shared.clock.wall_ms();
@@ -267,6 +312,7 @@ impl Partition {
         let config = self.with_log(|log| log.config().clone())?;
         let checked =
             CheckedBatches::check(&config, batches, origin, now).map_err(AppendError::Refused)?;
+        let checked = checked.allowed_at(allowed_at);
         let durability = config.durability;
         let appended = self.change(|log| self.append_to(log, checked, durability))?;
         self.tell_of_disk(&appended);

@@ -1,13 +1,17 @@
 //! How a partition is read: planned under its lock, read without it.
 
 use super::Partition;
-use crate::fetch_types::{DivergingEpoch, FetchError, FetchedRecords, Isolation};
+use crate::fetch_types::{
+    AbortedTransaction, DivergingEpoch, FetchError, FetchedRecords, Isolation,
+};
 use crate::lookup::PartitionUnavailable;
 use bytes::Bytes;
 use fanlog_environment::Disk;
 use fanlog_model::{LeaderEpoch, Offset, TimestampMs};
 use fanlog_protocol::records::HEADER_BYTES;
-use fanlog_storage::{DamagedSegment, FileSlice, Log, ReadError, ReadLimit, ReadPlan};
+use fanlog_storage::{
+    AbortedSearch, DamagedSegment, FileSlice, Log, ReadError, ReadLimit, ReadPlan,
+};
 use std::ffi::OsStr;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -73,45 +77,91 @@ impl Partition {
     /// Plans a read of whole batches that are visible, if no file has to be read for that; nothing otherwise.
     pub(crate) fn readable_now(&self, wanted: Wanted) -> Result<Option<Readable>, FetchError> {
         self.with_log(|log| {
-            let (standing, limit) = self.limits(log, wanted)?;
+            let (mut standing, limit) = self.limits(log, wanted)?;
             let plan = log.read_recent(wanted.from, limit);
-            plan.map(|plan| {
-                Some(Readable {
-                    plan: plan?,
-                    from: wanted.from,
-                    standing,
-                })
-            })
-            .map_err(|error| self.unreadable(&error))
+            let plan = plan.map_err(|error| self.unreadable(&error))?;
+            let Some(plan) = plan else { return Ok(None) };
+            if tells_aborted(wanted, &plan) {
+                let Some(aborted) = log.aborted_recent(wanted.from, plan.next_offset) else {
+                    return Ok(None);
+                };
+                standing.aborted_transactions = aborted.iter().map(as_told).collect();
+            }
+            Ok(Some(Readable {
+                plan,
+                from: wanted.from,
+                standing,
+            }))
         })?
     }
 
     /// Plans a read of whole batches that are visible. Blocks, without the log's lock unless files change under it.
     pub(crate) fn readable(&self, wanted: Wanted) -> Result<Readable, FetchError> {
+        for _ in 0..SWAPS_MAX {
+            let (swaps, mut readable) = self.planned(wanted)?;
+            if !tells_aborted(wanted, &readable.plan) || self.find_aborted(swaps, &mut readable)? {
+                return Ok(readable);
+            }
+        }
+        Err(FetchError::Read {
+            partition: self.folder().to_string(),
+            reason: "compaction replaces its segments faster than they are read; retry".to_owned(),
+        })
+    }
+
+    /// Finds the aborted transactions of what is planned; whether compaction has let the segments be meanwhile: it takes a transaction's
+    /// records and its entry together, and the plan may still name the old ones.
+    fn find_aborted(&self, swaps: u64, readable: &mut Readable) -> Result<bool, FetchError> {
+        let (from, below) = (readable.from, readable.plan.next_offset);
+        let search = self.with_log(|log| log.aborted_search(from, below))?;
+        let Some(mut search) = search else {
+            return Ok(true);
+        };
+        let next = |search: &AbortedSearch| self.with_log(|log| log.next_of_search(search));
+        let is_same = |partition: &Self| {
+            let now = partition.with_log(|log| log.swap_count())?;
+            Ok::<_, FetchError>(now == swaps)
+        };
+        while let Some(segment) = next(&search)? {
+            match search.look_into(&segment) {
+                Ok(true) => break,
+                Ok(false) => {}
+                Err(_) if !is_same(self)? => return Ok(false),
+                Err(error) => return Err(self.unreadable(&error)),
+            }
+        }
+        readable.standing.aborted_transactions = search.finish().iter().map(as_told).collect();
+        is_same(self)
+    }
+
+    /// As `readable`, but for aborted transactions; and how many swaps of segments there were.
+    fn planned(&self, wanted: Wanted) -> Result<(u64, Readable), FetchError> {
         let from = wanted.from;
-        let (standing, search) = self.with_log(|log| {
+        let (swaps, standing, search) = self.with_log(|log| {
             let (standing, limit) = self.limits(log, wanted)?;
             let search = log.read_search(from, limit);
             let search = search.map_err(|error| self.unreadable(&error))?;
-            Ok::<_, FetchError>((standing, search))
+            Ok::<_, FetchError>((log.swap_count(), standing, search))
         })??;
         if let Ok(Some(plan)) = search.run() {
-            return Ok(Readable {
+            let readable = Readable {
                 plan,
                 from,
                 standing,
-            });
+            };
+            return Ok((swaps, readable));
         }
         // Perhaps a segment was removed meanwhile; if not, this says what is wrong.
         self.with_log(|log| {
             let (standing, limit) = self.limits(log, wanted)?;
             let plan = log.read(from, limit);
-            plan.map(|plan| Readable {
+            let readable = |plan| Readable {
                 plan,
                 from,
                 standing,
-            })
-            .map_err(|error| self.unreadable(&error))
+            };
+            plan.map(|plan| (log.swap_count(), readable(plan)))
+                .map_err(|error| self.unreadable(&error))
         })?
     }
 
@@ -274,6 +324,21 @@ impl Partition {
             true => FetchError::Damaged { partition, reason },
             false => FetchError::Read { partition, reason },
         }
+    }
+}
+
+/// How often a read is planned anew because compaction has replaced segments meanwhile.
+const SWAPS_MAX: usize = 8;
+
+/// Whether the reader is told of aborted transactions.
+fn tells_aborted(wanted: Wanted, plan: &ReadPlan) -> bool {
+    wanted.isolation == Isolation::ReadCommitted && !plan.slices.is_empty()
+}
+
+fn as_told(aborted: &fanlog_storage::AbortedTransaction) -> AbortedTransaction {
+    AbortedTransaction {
+        producer_id: aborted.producer_id,
+        first_offset: aborted.first_offset,
     }
 }
 

@@ -118,6 +118,12 @@ fn plan(frame: &[u8], line: RequestLine) -> Result<Plan, DecodeError> {
         let from = records.as_ptr().addr() - frame.as_ptr().addr();
         from..from + records.len()
     };
+    let batches = request
+        .topic_data
+        .iter()
+        .flat_map(|topic| &topic.partition_data);
+    let mut batches = batches.filter_map(|p| p.records.as_ref()?.as_borrowed());
+    let has_transactional = batches.any(is_transactional);
     let topics = request.topic_data.iter().map(|topic| PlannedTopic {
         name: topic.name.to_string(),
         id: topic.topic_id,
@@ -149,7 +155,7 @@ fn plan(frame: &[u8], line: RequestLine) -> Result<Plan, DecodeError> {
             _ => Err(ErrorCode::InvalidRequiredAcks),
         },
         timeout: Duration::from_millis(u64::try_from(request.timeout_ms).unwrap_or(0)),
-        is_transactional: request.transactional_id.is_some(),
+        is_transactional: request.transactional_id.is_some() || has_transactional,
         topics: topics.collect(),
     })
 }
@@ -221,6 +227,11 @@ fn beside_others<T>(work: impl FnOnce() -> T) -> T {
         // There is no other thread.
         _ => work(),
     }
+}
+
+/// Whether the batch, if there is one, says that it belongs to a transaction.
+fn is_transactional(batch: &[u8]) -> bool {
+    BatchView::parse(batch).is_ok_and(|batch| batch.is_transactional())
 }
 
 /// Whether the batch (there is one) is compressed with zstd.

@@ -97,7 +97,10 @@ fn of_refused_batch(error: &RefusedBatch) -> ErrorCode {
         RefusedBatch::BatchCount { .. } => ErrorCode::InvalidRecord,
         RefusedBatch::TooLarge { .. } => ErrorCode::MessageTooLarge,
         RefusedBatch::ExceedsSegment { .. } => ErrorCode::RecordListTooLarge,
-        RefusedBatch::Transactional => ErrorCode::TransactionalIdAuthorizationFailed,
+        RefusedBatch::NotInTransaction { .. } | RefusedBatch::OutsideTransaction { .. } => {
+            ErrorCode::InvalidTxnState
+        }
+        RefusedBatch::CoordinatorFenced { .. } => ErrorCode::TransactionCoordinatorFenced,
         RefusedBatch::OutOfOrderSequence { .. } => ErrorCode::OutOfOrderSequenceNumber,
         RefusedBatch::InvalidProducerEpoch { .. } => ErrorCode::InvalidProducerEpoch,
     }

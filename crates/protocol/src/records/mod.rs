@@ -21,6 +21,7 @@ mod batch;
 mod builder;
 mod compression;
 mod edit;
+mod end_marker;
 mod lz4;
 mod output;
 mod record;
@@ -41,6 +42,7 @@ pub use compression::{Compression, CompressionError, Decompressor};
 pub use edit::{
     recompress, set_base_offset, set_log_append_time, set_max_timestamp, set_partition_leader_epoch,
 };
+pub use end_marker::EndMarker;
 pub use record::{HeaderIter, RecordError, RecordIter, RecordView};
 pub use retain::{RetainError, Retained, empty_batch, retain_records};
 pub use validate::{

@@ -244,9 +244,7 @@ impl<'a> Rewrite<'a> {
         let mut sync = || {
             self.file.sync_data()?;
             self.indexes.push_max_timestamp();
-            for index in self.indexes.flush(self.disk)? {
-                index.sync_data()?;
-            }
+            self.indexes.flush(self.disk)?.sync()?;
             self.disk.sync_dir(self.dir)
         };
         sync().map_err(|error| CleanError::io(&self.path, error))

@@ -36,6 +36,14 @@ pub struct AbortedTransaction {
 }
 
 impl AbortedTransaction {
+    /// What stands for an entry that cannot be read.
+    pub(crate) const UNREADABLE: Self = Self {
+        producer_id: ProducerId::NONE,
+        first_offset: Offset(-1),
+        last_offset: Offset(-1),
+        last_stable_offset: Offset(-1),
+    };
+
     /// The entry's bytes.
     pub fn encode(self) -> [u8; ENTRY_BYTES] {
         let mut bytes = [0; ENTRY_BYTES];

@@ -107,9 +107,13 @@ impl Log {
                 continue;
             }
             match origin {
-                AppendOrigin::Coordinator => self.producers.check_epoch(&header)?,
+                AppendOrigin::Coordinator => {
+                    self.producers.check_epoch(&header, checked.allowed_at)?;
+                }
                 AppendOrigin::Client => {
-                    if let Verdict::Duplicate(original) = self.producers.check(&header)? {
+                    if let Verdict::Duplicate(original) =
+                        self.producers.check(&header, checked.allowed_at)?
+                    {
                         return Ok(Some(original));
                     }
                 }
@@ -233,9 +237,15 @@ impl Log {
     /// Notes a batch that is in the active segment's file.
     pub(super) fn note(&mut self, header: &BatchHeader, now: TimestampMs) {
         self.epochs.assign(header.leader_epoch, header.base_offset);
-        self.producers.apply(header, now);
+        let ended = self.producers.apply(header, now);
         let disk = self.environment.disk.clone();
         self.active_mut().note(&*disk, header);
+        if let Some(ended) = ended {
+            // Until its marker is durable it may come to another end.
+            self.undurable_ends
+                .insert((ended.first_offset, ended.marker));
+            self.note_ended(&ended);
+        }
         self.log_end = header.next_offset();
         self.bytes_since_snapshot += header.bytes;
         self.bytes_since_producers += header.bytes;
@@ -248,5 +258,8 @@ impl Log {
 struct Undo(std::io::Error);
 
 fn header_of(batch: &[u8]) -> BatchHeader {
-    BatchHeader::decode(batch).expect("a checked batch has a header that a log can hold")
+    let header = BatchHeader::decode(batch);
+    header
+        .expect("a checked batch has a header that a log can hold")
+        .with_marker(batch)
 }

@@ -6,7 +6,7 @@ use super::unpacker::Unpacker;
 use crate::config::LogConfig;
 use crate::error::AppendError;
 use crate::types::AppendOrigin;
-use fanlog_model::TimestampMs;
+use fanlog_model::{Offset, TimestampMs};
 use fanlog_protocol::records::{
     BatchView, InvalidBatch, ProduceRules, TimestampType, recompress, set_log_append_time,
     set_max_timestamp, validate_produced,
@@ -22,6 +22,8 @@ pub struct CheckedBatches<'a> {
     pub(super) origin: AppendOrigin,
     pub(super) timestamp_type: TimestampType,
     pub(super) now: TimestampMs,
+    /// Where the log ended when the transaction's coordinator allowed the batches.
+    pub(super) allowed_at: Option<Offset>,
 }
 
 /// The topic's compression may differ from the producer's.
@@ -62,9 +64,6 @@ impl<'a> CheckedBatches<'a> {
             check_size(config, batch.total_len(), origin)?;
             let buffer = unpacker.buffer(batch.compression());
             let found = validate_produced(&batch, &rules, buffer)?;
-            if batch.is_transactional() && origin == AppendOrigin::Client {
-                return Err(AppendError::Transactional);
-            }
             let wanted = config.compression_type;
             let wanted = wanted.filter(|c| *c != batch.compression() && !batch.is_control());
             let other = wanted
@@ -108,7 +107,15 @@ impl<'a> CheckedBatches<'a> {
             origin,
             timestamp_type: config.timestamp_type,
             now,
+            allowed_at: None,
         })
+    }
+
+    /// The same, of a transaction whose coordinator says that the partition belongs to it: it was asked when the log ended at `allowed_at`.
+    #[must_use]
+    pub fn allowed_at(mut self, allowed_at: Option<Offset>) -> Self {
+        self.allowed_at = allowed_at;
+        self
     }
 }
 

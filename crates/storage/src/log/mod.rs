@@ -22,6 +22,7 @@ mod sync;
 mod tail;
 #[cfg(test)]
 mod tests;
+mod transactions;
 mod unpacker;
 
 pub use checked_batches::CheckedBatches;
@@ -31,6 +32,7 @@ pub use lookup::TimeSearch;
 pub use read::ReadSearch;
 pub use retention::Removal;
 pub use sync::SyncTicket;
+pub use transactions::{AbortedSearch, SearchedSegment};
 
 use crate::config::LogConfig;
 use crate::error::{LogFailed, OpenLogError};
@@ -43,6 +45,7 @@ use compaction::Compaction;
 use fanlog_environment::{Disk, Environment, KeptFile};
 use fanlog_model::{LeaderEpoch, Offset, TimestampMs, TopicId};
 use parking_lot::Mutex;
+use std::collections::BTreeSet;
 use std::io;
 use std::path::Path;
 use std::sync::Arc;
@@ -77,6 +80,10 @@ pub struct Log {
     /// The version of `epochs` that its file holds.
     epochs_saved: u64,
     producers: ProducerState,
+    /// Transactions that have ended, and whose markers are not durable yet: where they began, and where the marker lies.
+    undurable_ends: BTreeSet<(Offset, Offset)>,
+    /// Whether any segment may have an aborted transaction.
+    has_aborted: bool,
     /// The offset of the latest producer snapshot on disk.
     last_snapshot: Option<Offset>,
     /// What was appended since.
@@ -162,6 +169,10 @@ impl Log {
     pub fn note_durable(&mut self, end: Offset) -> Result<Offset, LogFailed> {
         self.check_running()?;
         self.durable = self.durable.max(end.min(self.log_end));
+        if !self.undurable_ends.is_empty() {
+            let durable = self.durable;
+            self.undurable_ends.retain(|(_, marker)| *marker >= durable);
+        }
         Ok(self.durable)
     }
 
@@ -172,8 +183,12 @@ impl Log {
 
     /// The offset up to which a reader sees neither open transactions nor what is not durable.
     pub fn last_stable_offset(&self) -> Offset {
-        let first_unstable = self.producers.first_unstable_offset();
-        first_unstable.map_or(self.durable, |offset| offset.min(self.durable))
+        let open = self.producers.first_unstable_offset();
+        let ended = self.undurable_ends.first().map(|(first, _)| *first);
+        let first_unstable = open.into_iter().chain(ended).min();
+        // What was deleted of a transaction is undecided for nobody.
+        let is_stable_to = |offset: Offset| offset.max(self.log_start).min(self.durable);
+        first_unstable.map_or(self.durable, is_stable_to)
     }
 
     /// Who leads, as far as the log was told.

@@ -7,7 +7,7 @@ use super::{Log, files, open_error, retention};
 use crate::compaction::swap;
 use crate::config::LogConfig;
 use crate::error::OpenLogError;
-use crate::formats::file_names::{self, LOG, PRODUCER_SNAPSHOT};
+use crate::formats::file_names::{self, LOG, PRODUCER_SNAPSHOT, TRANSACTION_INDEX};
 use crate::formats::leader_epoch_checkpoint::EpochEntry;
 use crate::journal::Replay;
 use crate::leader_epochs::LeaderEpochs;
@@ -17,6 +17,7 @@ use crate::types::RecoveryMode;
 use fanlog_environment::{Disk, Environment, OpenMode};
 use fanlog_model::{LeaderEpoch, Offset};
 use parking_lot::Mutex;
+use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::io;
 use std::path::Path;
@@ -32,6 +33,8 @@ pub(super) struct Listing {
     pub(super) has_mark: bool,
     /// Whether compaction has left something.
     has_compaction: bool,
+    /// Whether a segment has aborted transactions.
+    has_transaction_index: bool,
     /// Snapshots that a crash cut off while they were written.
     pub(super) unfinished: Vec<OsString>,
 }
@@ -44,6 +47,7 @@ impl Listing {
             has_sync_failure: false,
             has_mark: false,
             has_compaction: false,
+            has_transaction_index: false,
             unfinished: Vec::new(),
         };
         for entry in disk.read_dir(dir)? {
@@ -53,6 +57,7 @@ impl Listing {
                     let file = disk.open(&dir.join(&*name), OpenMode::Read)?;
                     listing.segments.push((base_offset, file.len()?));
                 }
+                Some((_, TRANSACTION_INDEX)) => listing.has_transaction_index = true,
                 Some((offset, PRODUCER_SNAPSHOT)) => listing.snapshots.push(offset),
                 _ if name == file_names::SYNC_FAILURE_MARKER => listing.has_sync_failure = true,
                 _ if name == file_names::RECOVERY_MARK => listing.has_mark = true,
@@ -185,6 +190,8 @@ impl Log {
             epochs: LeaderEpochs::default(),
             epochs_saved: 0,
             producers: ProducerState::default(),
+            undurable_ends: BTreeSet::new(),
+            has_aborted: listing.has_transaction_index,
             last_snapshot: None,
             bytes_since_snapshot: 0,
             bytes_since_producers: 0,
@@ -204,6 +211,8 @@ impl Log {
         let path = self.active().log_path();
         let io_error = open_error(&path);
         let disk = self.environment.disk.clone();
+        let aborted = self.active().check_aborted(&*disk);
+        aborted.map_err(|error| self.open_segment_error(error))?;
         let position = match self.active_mut().last_indexed(&*disk) {
             Ok(position) => position,
             Err(SegmentError::Broken { .. }) => return Ok(false),

@@ -108,16 +108,18 @@ impl Log {
         let mut rest = VecDeque::from(rest);
         self.read_past_the_page_cache().map_err(&io_error)?;
         let base_offset = self.active().base_offset;
-        self.active_mut().reset_indexes();
         let mut position = 0;
         let known = noted.offset;
+        let segment_error = |log: &Self, error| log.open_segment_error(error);
+        let reset = self.active_mut().reset_indexes(&*disk, known);
+        reset.map_err(|error| segment_error(self, error))?;
         let snapshot = self.last_snapshot.unwrap_or(Offset::ZERO);
         // Behind the snapshot a power cut may have taken index entries.
         for (from, entries) in [(known, noted.index_entries), (snapshot, None)] {
             if position == 0 && from > base_offset && are_epochs_known {
                 let resumed = self
                     .active_mut()
-                    .resume_indexes(&*disk, from, snapshot, entries);
+                    .resume_indexes(&*disk, from, snapshot, entries, known);
                 position = resumed.map_err(|error| self.open_segment_error(error))?;
             }
         }
@@ -143,7 +145,8 @@ impl Log {
             }
             self.segments.push(next);
             self.read_past_the_page_cache().map_err(&io_error)?;
-            self.active_mut().reset_indexes();
+            let reset = self.active_mut().reset_indexes(&*disk, known);
+            reset.map_err(|error| segment_error(self, error))?;
             walk.position = 0;
         }
     }
@@ -298,7 +301,7 @@ impl Log {
         Ok(is_saved)
     }
 
-    fn open_segment_error(&self, error: SegmentError) -> OpenLogError {
+    pub(super) fn open_segment_error(&self, error: SegmentError) -> OpenLogError {
         match error {
             SegmentError::Io(source) => OpenLogError::Io {
                 path: self.dir.to_path_buf(),

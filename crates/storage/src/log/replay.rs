@@ -18,7 +18,7 @@ impl Log {
             while let Some(header) = bytes.get(at..).and_then(BatchHeader::decode) {
                 let end = at + usize::try_from(header.bytes).unwrap_or(usize::MAX);
                 let batch = bytes.get(at..end).ok_or(io::ErrorKind::InvalidData)?;
-                self.append_batch_again(&header, batch, now)?;
+                self.append_batch_again(&header.with_marker(batch), batch, now)?;
                 at = end;
             }
         }

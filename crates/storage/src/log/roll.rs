@@ -6,11 +6,9 @@ use super::sync::SealedSegment;
 use super::{Log, is_transient};
 use crate::error::{ChangeError, LogFailed};
 use crate::formats::{offset_index, producer_snapshot, time_index};
-use crate::segment::{Segment, SegmentError};
-use fanlog_environment::DiskFile;
+use crate::segment::{IndexFiles, Segment, SegmentError};
 use fanlog_model::{Offset, TimestampMs};
 use std::io;
-use std::sync::Arc;
 
 /// Why a log did not roll.
 #[derive(Debug)]
@@ -128,21 +126,22 @@ impl Log {
     }
 
     /// Writes the active segment's indexes.
-    pub(super) fn write_indexes(&mut self) -> io::Result<[Arc<dyn DiskFile>; 2]> {
+    pub(super) fn write_indexes(&mut self) -> io::Result<IndexFiles> {
         let disk = self.environment.disk.clone();
         let files = self.active_mut().with_indexes(&*disk, |indexes| {
             indexes.push_max_timestamp();
             indexes.flush(&*disk)
         });
-        files.map_err(into_io)
+        let files = files.map_err(into_io)?;
+        if files.is_named_anew {
+            self.dir_changes += 1;
+        }
+        Ok(files)
     }
 
     /// Writes and syncs the active segment's indexes.
     pub(super) fn flush_indexes(&mut self) -> io::Result<()> {
-        for file in self.write_indexes()? {
-            file.sync_data()?;
-        }
-        Ok(())
+        self.write_indexes()?.sync()
     }
 }
 

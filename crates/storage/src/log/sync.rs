@@ -10,6 +10,7 @@
 use super::{Log, files, is_out_of_files, is_transient};
 use crate::error::{ChangeError, LogFailed};
 use crate::formats::{file_names, producer_snapshot, recovery_producers};
+use crate::segment::IndexFiles;
 use fanlog_environment::{Disk, DiskFile, KeptFile, OpenMode, write_atomically_beside};
 use fanlog_model::Offset;
 use fanlog_model::invariants::LOG_1;
@@ -70,11 +71,13 @@ pub(super) struct SealedSegment {
 struct Producers {
     bytes: Vec<u8>,
     since: u64,
+    /// The aborted transactions that the note relies on.
+    aborted: Option<Arc<dyn DiskFile>>,
 }
 
 #[derive(Debug)]
 struct Snapshot {
-    indexes: [Arc<dyn DiskFile>; 2],
+    indexes: IndexFiles,
     bytes: Vec<u8>,
 }
 
@@ -92,6 +95,9 @@ impl SyncTicket {
             self.sync_sealed(segment)?;
         }
         sync_segment(&*self.log_file, &self.has_sync_failed)?;
+        if let Some(aborted) = self.producers.as_ref().and_then(|p| p.aborted.as_ref()) {
+            aborted.sync_data()?;
+        }
         self.save_sealed_snapshots()?;
         self.save_snapshot()
     }
@@ -103,7 +109,12 @@ impl SyncTicket {
             self.disk.open(&self.dir.join(name), OpenMode::ReadWrite)
         };
         let log = segment.log.get(&*self.disk, || open(file_names::LOG));
-        let indexes = [file_names::OFFSET_INDEX, file_names::TIME_INDEX].map(open);
+        let indexes = [
+            file_names::OFFSET_INDEX,
+            file_names::TIME_INDEX,
+            file_names::TRANSACTION_INDEX,
+        ]
+        .map(open);
         for file in [log].into_iter().chain(indexes) {
             match file {
                 Ok(file) => sync_segment(&*file, &self.has_sync_failed)?,
@@ -161,9 +172,7 @@ impl SyncTicket {
         if !self.are_epochs_saved.load(Ordering::Acquire) {
             return Ok(());
         }
-        for index in &snapshot.indexes {
-            index.sync_data()?;
-        }
+        snapshot.indexes.sync()?;
         let path = files::snapshot_path(&self.dir, self.end);
         let written = self.replace(&path, &snapshot.bytes);
         self.is_snapshot_saved
@@ -239,12 +248,7 @@ impl Log {
         if self.bytes_since_snapshot < self.snapshot_interval() {
             return None;
         }
-        let disk = self.environment.disk.clone();
-        let indexes = self.active_mut().with_indexes(&*disk, |indexes| {
-            indexes.push_max_timestamp();
-            indexes.flush(&*disk)
-        });
-        match indexes {
+        match self.write_indexes() {
             Ok(indexes) => Some(Snapshot {
                 indexes,
                 bytes: producer_snapshot::encode(&self.producers.to_snapshot()),
@@ -261,10 +265,13 @@ impl Log {
         if since < self.producers_interval() {
             return None;
         }
-        if let Err(error) = self.write_indexes() {
-            tracing::warn!(log = %self.name, %error, "indexes are not written yet");
-            return None;
-        }
+        let files = match self.write_indexes() {
+            Ok(files) => files,
+            Err(error) => {
+                tracing::warn!(log = %self.name, %error, "indexes are not written yet");
+                return None;
+            }
+        };
         let snapshot = producer_snapshot::encode(&self.producers.to_snapshot());
         self.producers_bytes = snapshot.len() as u64;
         let index_entries = self.active_mut().index_entries();
@@ -273,7 +280,11 @@ impl Log {
         let since_snapshot = self.bytes_since_snapshot;
         let bytes =
             recovery_producers::encode(self.log_end, since_snapshot, index_entries, &snapshot);
-        Some(Producers { bytes, since })
+        Some(Producers {
+            bytes,
+            since,
+            aborted: files.aborted,
+        })
     }
 
     fn producers_interval(&self) -> u64 {

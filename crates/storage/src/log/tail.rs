@@ -69,6 +69,7 @@ impl Log {
             if !is_good {
                 return Ok(broken(end, position));
             }
+            let header = header.with_marker_in(&*file, position)?;
             self.note_found(position, &header, walk.notes_from);
             end = header.next_offset();
         }
@@ -80,7 +81,9 @@ impl Log {
         if header.base_offset >= notes_from {
             // When it was written is not known, only that this was lately.
             let now = self.environment.clock.wall_ms();
-            self.producers.apply(header, now);
+            if let Some(ended) = self.producers.apply(header, now) {
+                self.note_ended(&ended);
+            }
             self.bytes_since_snapshot += header.bytes;
             self.bytes_since_producers += header.bytes;
         }
@@ -176,13 +179,19 @@ fn candidate(bytes: &[u8], expected: Offset) -> Option<BatchHeader> {
 /// its base offset are zeros, and the batch looks whole without them.
 fn has_hole(file: &dyn DiskFile, from: u64, to: u64) -> io::Result<bool> {
     let mut sector = [0; SECTOR_BYTES as usize];
+    let size = file.len()?;
     let mut at = from;
     while at < to {
         let end = (at / SECTOR_BYTES + 1) * SECTOR_BYTES;
         if end > to + BASE_OFFSET_ZEROS_MAX {
             break;
         }
+        // The segment may end within the sector.
+        let end = end.min(size).max(at);
         let length = usize::try_from(end - at).expect("a part of a sector is short");
+        if length == 0 {
+            break;
+        }
         let bytes = &mut sector[..length];
         file.read_exact_at(bytes, at)?;
         if bytes.iter().all(|byte| *byte == 0) {

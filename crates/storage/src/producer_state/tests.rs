@@ -1,5 +1,6 @@
 use super::*;
 use fanlog_model::LeaderEpoch;
+use fanlog_protocol::records::EndMarker;
 
 fn batch(epoch: i16, sequence: i32, count: i32, base_offset: i64) -> BatchHeader {
     BatchHeader {
@@ -16,13 +17,14 @@ fn batch(epoch: i16, sequence: i32, count: i32, base_offset: i64) -> BatchHeader
         base_sequence: sequence,
         last_offset_delta: count - 1,
         is_empty: false,
+        marker: None,
     }
 }
 
 /// Appends as a log would, and says what came of it.
 fn send(state: &mut ProducerState, epoch: i16, sequence: i32, count: i32, at: i64) -> String {
     let header = batch(epoch, sequence, count, at);
-    match state.check(&header) {
+    match state.check(&header, None) {
         Ok(Verdict::New) => {
             state.apply(&header, header.max_timestamp);
             "new".into()
@@ -103,7 +105,14 @@ fn a_snapshot_keeps_all_remembered_batches() {
     let mut marker = batch(4, -1, 1, 52);
     marker.producer_id = ProducerId(3);
     (marker.is_transactional, marker.is_control) = (true, true);
-    state.apply(&marker, marker.max_timestamp);
+    marker.marker = Some(EndMarker {
+        is_commit: false,
+        coordinator_epoch: 9,
+    });
+    let ended = state.apply(&marker, marker.max_timestamp).unwrap();
+    assert_eq!(ended.first_offset, Offset(50));
+    assert_eq!(ended.last_stable_offset, Offset(53));
+    assert!(ended.is_aborted);
     assert_eq!(state.first_unstable_offset(), None);
     assert_eq!(state.active()[0].last_sequence, 11);
 }
@@ -139,8 +148,96 @@ fn of_too_many_producers_those_that_wrote_longest_ago_are_forgotten() {
     assert_eq!(reloaded.first_unstable_offset(), Some(Offset(1)));
     let end = BatchHeader {
         is_control: true,
+        marker: Some(EndMarker {
+            is_commit: true,
+            coordinator_epoch: 0,
+        }),
         ..open
     };
     state.apply(&end, end.max_timestamp);
     assert_eq!(state.first_unstable_offset(), None);
+}
+
+fn marker(epoch: i16, at: i64, is_commit: bool, coordinator_epoch: i32) -> BatchHeader {
+    BatchHeader {
+        is_transactional: true,
+        is_control: true,
+        marker: Some(EndMarker {
+            is_commit,
+            coordinator_epoch,
+        }),
+        ..batch(epoch, -1, 1, at)
+    }
+}
+
+fn in_transaction(epoch: i16, sequence: i32, at: i64) -> BatchHeader {
+    BatchHeader {
+        is_transactional: true,
+        ..batch(epoch, sequence, 1, at)
+    }
+}
+
+#[test]
+fn a_batch_begins_a_transaction_only_where_it_was_allowed_since_the_last_marker() {
+    let mut state = ProducerState::default();
+    let first = in_transaction(0, 0, 0);
+    let refused = |state: &ProducerState, header: &BatchHeader, at: Option<i64>| {
+        matches!(
+            state.check(header, at.map(Offset)),
+            Err(AppendError::NotInTransaction { .. })
+        )
+    };
+    assert!(refused(&state, &first, None));
+    assert!(matches!(
+        state.check(&first, Some(Offset(0))),
+        Ok(Verdict::New)
+    ));
+    state.apply(&first, TimestampMs(1));
+    // What goes on with it needs no leave; what is outside of it is refused.
+    assert!(matches!(
+        state.check(&in_transaction(0, 1, 1), None),
+        Ok(Verdict::New)
+    ));
+    assert!(matches!(
+        state.check(&batch(0, 1, 1, 1), None),
+        Err(AppendError::OutsideTransaction { .. })
+    ));
+    state.apply(&marker(0, 1, true, 3), TimestampMs(1));
+    let next = in_transaction(0, 1, 2);
+    assert!(refused(&state, &next, None));
+    // It was on its way while the transaction ended (KIP-890).
+    assert!(refused(&state, &next, Some(1)));
+    assert!(matches!(
+        state.check(&next, Some(Offset(2))),
+        Ok(Verdict::New)
+    ));
+    // A duplicate of what was decided is still one.
+    assert!(matches!(
+        state.check(&first, None),
+        Ok(Verdict::Duplicate(_))
+    ));
+}
+
+#[test]
+fn a_marker_fences_the_epochs_below_its_own_and_coordinators_that_led_before() {
+    let mut state = ProducerState::default();
+    state.apply(&in_transaction(4, 0, 0), TimestampMs(1));
+    state.apply(&marker(5, 1, false, 3), TimestampMs(1));
+    assert!(matches!(
+        state.check(&in_transaction(4, 1, 2), Some(Offset(2))),
+        Err(AppendError::InvalidProducerEpoch { .. })
+    ));
+    assert!(matches!(
+        state.check(&in_transaction(5, 1, 2), Some(Offset(2))),
+        Err(AppendError::OutOfOrderSequence { expected: 0, .. })
+    ));
+    assert!(state.check_epoch(&marker(5, 2, true, 3), None).is_ok());
+    assert!(matches!(
+        state.check_epoch(&marker(4, 2, true, 3), None),
+        Err(AppendError::InvalidProducerEpoch { .. })
+    ));
+    assert!(matches!(
+        state.check_epoch(&marker(5, 2, true, 2), None),
+        Err(AppendError::CoordinatorFenced { .. })
+    ));
 }

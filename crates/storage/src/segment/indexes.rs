@@ -1,8 +1,10 @@
-//! The two indexes of a segment, kept in step.
+//! The indexes of a segment, kept in step. The one of aborted transactions has a file only where there are any, and is the one that
+//! the segment's batches alone cannot give: where a transaction began, an earlier segment may say.
 
-use crate::formats::file_names::{self, OFFSET_INDEX, TIME_INDEX};
+use crate::formats::file_names::{self, OFFSET_INDEX, TIME_INDEX, TRANSACTION_INDEX};
 use crate::formats::offset_index::OffsetEntry;
 use crate::formats::time_index::TimeEntry;
+use crate::formats::transaction_index::AbortedTransaction;
 use crate::header::BatchHeader;
 use crate::sparse_index::SparseIndex;
 use fanlog_environment::{Disk, DiskFile};
@@ -18,12 +20,35 @@ pub(crate) struct MaxTimestamp {
     pub(crate) offset: Offset,
 }
 
+/// The files of a segment's indexes, written and not synced.
+#[derive(Clone, Debug)]
+pub(crate) struct IndexFiles {
+    offsets: Arc<dyn DiskFile>,
+    times: Arc<dyn DiskFile>,
+    /// Of the aborted transactions, where there are any.
+    pub(crate) aborted: Option<Arc<dyn DiskFile>>,
+    /// Whether that file is new: its name is not durable.
+    pub(crate) is_named_anew: bool,
+}
+
+impl IndexFiles {
+    pub(crate) fn sync(&self) -> io::Result<()> {
+        self.offsets.sync_data()?;
+        self.times.sync_data()?;
+        self.aborted
+            .as_ref()
+            .map_or(Ok(()), |file| file.sync_data())
+    }
+}
+
 /// The indexes of a segment and what an append must know to extend them.
 #[derive(Clone, Debug)]
 pub(crate) struct Indexes {
     base_offset: Offset,
     pub(crate) offsets: SparseIndex<OffsetEntry>,
     pub(crate) times: SparseIndex<TimeEntry>,
+    /// The aborted transactions whose markers lie in the segment.
+    pub(crate) aborted: SparseIndex<AbortedTransaction>,
     pub(crate) max: Option<MaxTimestamp>,
     bytes_since_entry: u64,
 }
@@ -41,6 +66,7 @@ impl Indexes {
             base_offset,
             offsets: SparseIndex::empty(path(OFFSET_INDEX)),
             times: SparseIndex::empty(path(TIME_INDEX)),
+            aborted: SparseIndex::empty(path(TRANSACTION_INDEX)),
             max: None,
             bytes_since_entry: 0,
         }
@@ -104,10 +130,20 @@ impl Indexes {
         }
     }
 
-    /// Writes both to their files.
-    pub(crate) fn flush(&mut self, disk: &dyn Disk) -> io::Result<[Arc<dyn DiskFile>; 2]> {
+    /// Writes all to their files.
+    pub(crate) fn flush(&mut self, disk: &dyn Disk) -> io::Result<IndexFiles> {
         let times = self.times.flush(disk)?;
         let offsets = self.offsets.flush(disk)?;
-        Ok([offsets, times])
+        let had_file = self.aborted.has_file();
+        let aborted = match self.aborted.is_nothing() {
+            true => None,
+            false => Some(self.aborted.flush(disk)?),
+        };
+        Ok(IndexFiles {
+            offsets,
+            times,
+            is_named_anew: aborted.is_some() && !had_file,
+            aborted,
+        })
     }
 }

@@ -11,9 +11,10 @@ mod indexes;
 mod open;
 mod recent_batches;
 mod search;
+mod transactions;
 
 pub(crate) use checked_ranges::CheckedRanges;
-pub(crate) use indexes::{Indexes, MaxTimestamp};
+pub(crate) use indexes::{IndexFiles, Indexes, MaxTimestamp};
 pub(crate) use recent_batches::{RecentBatches, Run};
 
 use crate::config::Layout;

@@ -13,9 +13,17 @@ impl Segment {
         *self.indexes.lock() = Some(indexes);
     }
 
-    /// Begins the indexes anew; a walk of all batches fills them.
-    pub(crate) fn reset_indexes(&mut self) {
-        self.set_indexes(Indexes::empty(&self.dir, self.base_offset));
+    /// Begins the indexes anew; a walk of all batches fills them. Aborted transactions whose markers lie below `noted` are taken over:
+    /// the walk notes only those behind.
+    pub(crate) fn reset_indexes(
+        &mut self,
+        disk: &dyn Disk,
+        noted: Offset,
+    ) -> Result<(), SegmentError> {
+        let mut indexes = Indexes::empty(&self.dir, self.base_offset);
+        indexes.aborted = self.aborted_below(disk, noted)?;
+        self.set_indexes(indexes);
+        Ok(())
     }
 
     /// Works on the indexes, which are opened, or built anew where they cannot be used.
@@ -46,6 +54,7 @@ impl Segment {
             Err(error) if is_index_unusable(&error) => return self.rebuild_indexes(disk),
             Err(error) => return Err(error.into()),
         };
+        indexes.aborted = self.open_aborted(disk)?;
         match indexes.times.last() {
             Some(last) => {
                 let offset = indexes.absolute(last.relative_offset);
@@ -70,6 +79,7 @@ impl Segment {
 
     fn build_indexes(&self, disk: &dyn Disk) -> Result<Indexes, SegmentError> {
         let mut indexes = Indexes::empty(&self.dir, self.base_offset);
+        indexes.aborted = self.open_aborted(disk)?;
         let file = self.log_file(disk)?;
         let mut walk = self.walk(&*file, 0);
         while let Step::Batch { position, header } = self.checked(walk.step()?)? {
@@ -92,13 +102,14 @@ impl Segment {
 
     /// Takes over the entries below `end` of indexes whose files may be damaged behind it, and answers where a walk to the segment's
     /// end may begin. Without usable entries, or without as many as there were, the walk begins at 0, with empty indexes. Entries at `synced`
-    /// or behind were written, and perhaps not synced.
+    /// or behind were written, and perhaps not synced. Aborted transactions are taken over as [`Segment::reset_indexes`] does.
     pub(crate) fn resume_indexes(
         &mut self,
         disk: &dyn Disk,
         end: Offset,
         synced: Offset,
         expected: Option<(u32, u32)>,
+        noted: Offset,
     ) -> Result<u64, SegmentError> {
         let is_complete = |indexes: &Indexes| {
             expected.is_none_or(|(offsets, times)| {
@@ -106,11 +117,12 @@ impl Segment {
             })
         };
         match self.entries_below(disk, end, synced) {
-            Ok(indexes) => {
+            Ok(mut indexes) => {
                 let last = indexes.offsets.last();
                 let start = last.map_or(0, |entry| u64::from(entry.position));
                 let is_usable = start > 0 && is_complete(&indexes) && self.agree(disk, &indexes)?;
                 if is_usable {
+                    indexes.aborted = self.aborted_below(disk, noted)?;
                     self.set_indexes(indexes);
                     return Ok(start);
                 }
@@ -118,7 +130,7 @@ impl Segment {
             Err(error) if is_index_unusable(&error) => {}
             Err(error) => return Err(error.into()),
         }
-        self.reset_indexes();
+        self.reset_indexes(disk, noted)?;
         Ok(0)
     }
 

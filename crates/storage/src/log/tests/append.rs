@@ -111,7 +111,7 @@ fn what_breaks_the_rules_leaves_no_trace() {
         },
         AppendError::BatchCount { .. } => "count",
         AppendError::TooLarge { .. } => "too large",
-        AppendError::Transactional => "transactional",
+        AppendError::NotInTransaction { .. } => "transactional",
         _ => "something else",
     };
     let cases = [

@@ -3,6 +3,7 @@
 use super::*;
 use crate::compaction::{CleanError, Cleaned, CleanedSegment, CleanerMemory};
 use crate::formats::file_names::{LOG, PRODUCER_SNAPSHOT};
+use fanlog_protocol::records::EndMarker;
 
 pub(super) const HOUR_MS: i64 = 60 * 60 * 1000;
 
@@ -351,7 +352,11 @@ fn transactions_and_their_markers_stay_and_hide_nothing() {
     };
     let coordinate = |log: &mut Log, builder: BatchBuilder| {
         let mut bytes = builder.build().unwrap();
-        log.append(&mut bytes, AppendOrigin::Coordinator, LeaderEpoch(0), NOW)
+        let config = log.config().clone();
+        let at = log.log_end_offset();
+        let checked =
+            CheckedBatches::check(&config, &mut bytes, AppendOrigin::Coordinator, NOW).unwrap();
+        log.append_checked(checked.allowed_at(Some(at)), LeaderEpoch(0))
             .unwrap();
     };
     coordinate(
@@ -363,14 +368,13 @@ fn transactions_and_their_markers_stay_and_hide_nothing() {
         clean_with(&mut log, NOW, memory()).unwrap().is_none(),
         "a transaction is open"
     );
-    coordinate(
-        &mut log,
-        of(
-            keyed(Compression::None, &[("\0\0\0\0", Some("marker"))]),
-            -1,
-        )
-        .control(),
-    );
+    let marker = EndMarker {
+        is_commit: false,
+        coordinator_epoch: 0,
+    };
+    let mut marker = marker.batch(ProducerId(9), ProducerEpoch(0), NOW);
+    log.append(&mut marker, AppendOrigin::Coordinator, LeaderEpoch(0), NOW)
+        .unwrap();
     put_keyed(&mut log, &[("b", Some("1"))]);
     seal(&mut log);
     clean(&mut log);

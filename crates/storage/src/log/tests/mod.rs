@@ -15,6 +15,7 @@ mod races;
 mod read;
 mod replay;
 mod torn;
+mod transactions;
 
 use super::*;
 use crate::error::AppendError;
