@@ -6,6 +6,7 @@ use crate::broker::Broker;
 use crate::catalog_runtime::CatalogUnavailable;
 use crate::groups::OFFSETS_TOPIC;
 use crate::lookup::LookupError;
+use crate::shares::SHARE_STATE_TOPIC;
 use crate::topics_view::Topic;
 use fanlog_coordinators::catalog::{
     self, AlterConfigsError, CreatePartitionsError, CreateTopicError, CreatedTopic,
@@ -218,6 +219,33 @@ impl Broker {
                 id,
                 name: TopicName::new(OFFSETS_TOPIC).expect("the name is legal"),
                 partitions: settings.offsets_topic_partitions,
+                overrides,
+            };
+            catalog::ensure_internal_topic(ledger, wanted)
+        })
+        .await
+        .map(|_| ())
+    }
+
+    /// Makes sure that `__share_group_state` is there and that its machines are started. It is cut at the oldest snapshot
+    /// that is needed (`shares/prune.rs`), and neither compacted nor deleted by time.
+    pub(crate) async fn make_share_state_topic(self: &Arc<Self>) -> Result<(), CatalogUnavailable> {
+        let id = self.new_topic_id();
+        self.change_catalog(move |ledger, rules| {
+            let settings = rules.broker_settings(ledger.view()).share;
+            let overrides = Overrides::from([
+                ("cleanup.policy".to_owned(), "delete".to_owned()),
+                ("compression.type".to_owned(), "producer".to_owned()),
+                ("retention.ms".to_owned(), "-1".to_owned()),
+                (
+                    "segment.bytes".to_owned(),
+                    settings.state_topic_segment_bytes.to_string(),
+                ),
+            ]);
+            let wanted = InternalTopic {
+                id,
+                name: TopicName::new(SHARE_STATE_TOPIC).expect("the name is legal"),
+                partitions: settings.state_topic_partitions,
                 overrides,
             };
             catalog::ensure_internal_topic(ledger, wanted)

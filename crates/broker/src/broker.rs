@@ -21,6 +21,7 @@ use crate::opener::Opener;
 use crate::partition::Partition;
 use crate::producer_ids::ProducerIds;
 use crate::reconcile::Reconciled;
+use crate::shares::Shares;
 use crate::steady_clock::SteadyClock;
 use crate::sync_threads::SyncThreads;
 use crate::topics_view::{Topic, TopicsView};
@@ -44,6 +45,7 @@ pub struct Broker {
     pub(crate) settings: RwLock<Arc<BrokerSettings>>,
     pub(crate) catalog: CatalogRuntime,
     pub(crate) groups: Arc<Groups>,
+    pub(crate) shares: Arc<Shares>,
     pub(crate) producer_ids: ProducerIds,
     pub(crate) budget: FetchBudget,
     pub(crate) committer: CommitterThread,
@@ -179,7 +181,10 @@ impl Broker {
         *self.settings.write() = Arc::new(settings);
         self.groups
             .follow_topics(&self.topics(), !self.is_serving());
+        self.shares
+            .follow_topics(&self.topics(), !self.is_serving());
         for topic in gone {
+            self.shares.forget_topic(topic.id);
             self.groups.forget_topic(&topic.name);
         }
     }

@@ -18,14 +18,25 @@ pub(crate) const SMALL_BYTES_MAX: usize = 1024 * 1024;
 /// A share of the memory that fetches may hold; given back when dropped.
 #[derive(Debug)]
 pub struct FetchMemory {
-    lane: Option<(OwnedSemaphorePermit, Arc<Lane>)>,
+    lanes: Vec<(OwnedSemaphorePermit, Arc<Lane>)>,
 }
 
 impl FetchMemory {
+    /// No memory.
+    pub(crate) fn none() -> Self {
+        Self { lanes: Vec::new() }
+    }
+
+    /// Both shares as one.
+    pub(crate) fn and(mut self, other: Self) -> Self {
+        self.lanes.extend(other.lanes);
+        self
+    }
+
     /// Whether other fetches wait for memory of this kind.
     pub fn is_wanted(&self) -> bool {
         let wanted = |lane: &Lane| lane.waiting.load(Ordering::Relaxed) > 0;
-        self.lane.as_ref().is_some_and(|(_, lane)| wanted(lane))
+        self.lanes.iter().any(|(_, lane)| wanted(lane))
     }
 }
 
@@ -83,7 +94,7 @@ impl FetchBudget {
         let lane = &self.large;
         let units = Arc::clone(&lane.units).try_acquire_many_owned(lane.units_for(bytes));
         units.ok().map(|permit| FetchMemory {
-            lane: Some((permit, Arc::clone(lane))),
+            lanes: vec![(permit, Arc::clone(lane))],
         })
     }
 
@@ -96,7 +107,7 @@ impl FetchBudget {
     /// Waits for room. A single batch larger than the whole budget gets all of it, so that it can be read at all.
     pub(crate) async fn reserve(&self, bytes: usize) -> FetchMemory {
         if bytes == 0 {
-            return FetchMemory { lane: None };
+            return FetchMemory::none();
         }
         let lane = match bytes {
             ..=SMALL_BYTES_MAX => &self.small,
@@ -109,7 +120,7 @@ impl FetchBudget {
             .await
             .expect("the budget's semaphore is never closed");
         FetchMemory {
-            lane: Some((permit, Arc::clone(lane))),
+            lanes: vec![(permit, Arc::clone(lane))],
         }
     }
 

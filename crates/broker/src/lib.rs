@@ -36,6 +36,7 @@ mod groups;
 mod internal_batch;
 mod producer_ids;
 mod replay;
+mod shares;
 
 mod clean_shutdown;
 mod folders;
@@ -77,6 +78,11 @@ pub use offsets_types::{
 };
 pub use partition::Partition;
 pub use producer_ids::InitProducerIdError;
+pub use shares::{
+    PendingAck, SHARE_STATE_TOPIC, SessionKey, SessionPlan, ShareAckError, ShareFetchError,
+    ShareFetchPlan, ShareFetched, ShareFetchedRecords, ShareOffset, SharePartitionRef,
+    ShareSessionError, Shares,
+};
 pub use start::StartError;
 pub use start_counter::StartCounterError;
 pub use topics_view::{Topic, TopicsView};

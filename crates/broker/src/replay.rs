@@ -49,6 +49,14 @@ pub(crate) fn replay(
     partition: &Partition,
     mut each: impl FnMut(Option<&[u8]>, Option<&[u8]>) -> Result<(), String>,
 ) -> Result<Offset, ReplayError> {
+    replay_with_offsets(partition, |_, key, value| each(key, value))
+}
+
+/// As `replay`, with every record's offset.
+pub(crate) fn replay_with_offsets(
+    partition: &Partition,
+    mut each: impl FnMut(Offset, Option<&[u8]>, Option<&[u8]>) -> Result<(), String>,
+) -> Result<Offset, ReplayError> {
     let mut decompressor = Decompressor::default();
     let mut next = partition.with_log(|log| log.log_start_offset())?;
     loop {
@@ -79,7 +87,7 @@ fn replay_batch(
     partition: &Partition,
     bytes: &[u8],
     decompressor: &mut Decompressor,
-    each: &mut impl FnMut(Option<&[u8]>, Option<&[u8]>) -> Result<(), String>,
+    each: &mut impl FnMut(Offset, Option<&[u8]>, Option<&[u8]>) -> Result<(), String>,
 ) -> Result<(Offset, usize), ReplayError> {
     let corrupt = |offset: Offset, reason: String| ReplayError::Batch {
         partition: partition.folder().to_string(),
@@ -96,9 +104,10 @@ fn replay_batch(
             .map_err(|error| corrupt(base, error.to_string()))?;
         for record in records {
             let record = record.map_err(|error| corrupt(base, error.to_string()))?;
-            each(record.key, record.value).map_err(|reason| ReplayError::Record {
+            let offset = batch.offset_of(record.offset_delta);
+            each(offset, record.key, record.value).map_err(|reason| ReplayError::Record {
                 partition: partition.folder().to_string(),
-                offset: batch.offset_of(record.offset_delta),
+                offset,
                 reason,
             })?;
         }

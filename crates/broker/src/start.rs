@@ -24,6 +24,7 @@ use crate::opener::{Opener, Opening};
 use crate::partition::{Partition, Place};
 use crate::producer_ids::ProducerIds;
 use crate::reconcile::Reconciled;
+use crate::shares::Shares;
 use crate::start_counter::{StartCounterError, raise_start_counter};
 use crate::steady_clock::SteadyClock;
 use crate::sync_threads::{SyncQueue, SyncThreads};
@@ -197,6 +198,7 @@ impl Broker {
             task.abort();
         }
         self.groups.stop_timers();
+        self.shares.stop_timers();
     }
 }
 
@@ -357,6 +359,11 @@ fn assemble(
         config.has_timers,
         opener.blocking,
     ));
+    let shares = Arc::new(Shares::new(
+        steady_clock.clone(),
+        config.has_timers,
+        opener.blocking,
+    ));
     let broker = Arc::new(Broker {
         identity,
         budget: FetchBudget::new(config.fetch_memory_bytes),
@@ -366,6 +373,7 @@ fn assemble(
         settings: RwLock::new(Arc::new(settings)),
         catalog,
         groups,
+        shares,
         producer_ids: ProducerIds::default(),
         committer,
         sync_threads,
@@ -377,6 +385,7 @@ fn assemble(
         is_serving: AtomicBool::new(false),
     });
     broker.groups.belong_to(Arc::downgrade(&broker));
+    broker.shares.belong_to(Arc::downgrade(&broker));
     broker.metrics().observe(Arc::downgrade(&broker));
     broker
 }

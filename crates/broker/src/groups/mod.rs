@@ -15,6 +15,7 @@ mod shard;
 mod timer;
 
 pub(crate) use follow::group_settings;
+pub(crate) use partitioning::java_hash;
 pub use shard::CoordinatorError;
 
 use crate::blocking::Blocking;

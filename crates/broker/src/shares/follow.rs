@@ -1,0 +1,115 @@
+//! How share groups follow the rest of the broker: their topic opens, other topics go.
+
+use super::shard::Shard;
+use super::timer::run_timer;
+use super::{SHARE_STATE_TOPIC, Shares};
+use crate::topics_view::{Topic, TopicsView};
+use fanlog_coordinators::share::{ShareKey, ShareRecord};
+use fanlog_model::{GroupId, TopicId};
+use std::sync::Arc;
+
+impl Shares {
+    /// The topics are now these: the machines start when theirs is open.
+    pub(crate) fn follow_topics(self: &Arc<Self>, topics: &TopicsView, in_background: bool) {
+        let mut ours = topics
+            .iter()
+            .filter(|topic| topic.name.as_str() == SHARE_STATE_TOPIC);
+        let Some(ours) = ours.next() else {
+            return;
+        };
+        let new = self.start_shards(ours);
+        let shares = self.clone();
+        let load = move || {
+            new.iter().for_each(|shard| shard.load());
+            if !new.is_empty() {
+                shares.forget_gone_topics();
+            }
+        };
+        if in_background {
+            self.blocking.spawn(load);
+        } else {
+            load();
+        }
+    }
+
+    fn start_shards(&self, topic: &Topic) -> Vec<Arc<Shard>> {
+        let before = self.shards();
+        let mut new = Vec::new();
+        let shards: Arc<[_]> = topic
+            .partitions
+            .iter()
+            .map(|partition| {
+                let mut known = before.iter();
+                if let Some(shard) = known.find(|s| Arc::ptr_eq(s.partition(), partition)) {
+                    return shard.clone();
+                }
+                let shard = Shard::new(
+                    Arc::clone(partition),
+                    self.clock.clone(),
+                    self.broker.get().cloned().unwrap_or_default(),
+                    self.blocking,
+                    self.seats.clone(),
+                    self.counts.clone(),
+                );
+                new.push(shard.clone());
+                shard
+            })
+            .collect();
+        if new.is_empty() {
+            return new;
+        }
+        *self.shards.write() = shards;
+        if self.has_timers {
+            let run = |shard: &Arc<Shard>| tokio::spawn(run_timer(shard.clone())).abort_handle();
+            self.timers.lock().extend(new.iter().map(run));
+        }
+        new
+    }
+
+    /// A topic is gone, and with it what became of its records.
+    pub(crate) fn forget_topic(&self, topic: TopicId) {
+        self.forget(|key| key.topic == topic);
+    }
+
+    /// A share group is gone, and with it everything that it did.
+    pub(crate) fn forget_group(&self, group: &GroupId) {
+        self.forget(|key| key.group == *group);
+    }
+
+    fn forget_gone_topics(&self) {
+        let Ok(broker) = self.broker() else {
+            return;
+        };
+        let topics = broker.topics();
+        self.forget(|key| topics.by_id(key.topic).is_none());
+    }
+
+    fn forget(&self, is_gone: impl Fn(&ShareKey) -> bool) {
+        for shard in self.shards().iter() {
+            let forgotten = shard.log_all(|machines, _| {
+                let gone = machines.of.keys().filter(|key| is_gone(key));
+                gone.map(|key| (key.clone(), ShareRecord::Deleted))
+                    .collect()
+            });
+            // One that is loading forgets those of deleted topics when it is done; a broken one answers nothing.
+            if let Err(error) = forgotten {
+                tracing::debug!(partition = %shard.partition().folder(), %error, "states of share groups stay for now");
+            }
+        }
+        self.seats.wake_all();
+    }
+
+    /// Lets every lock that has run out take effect; the timers do this on their own.
+    pub fn tick(&self) {
+        for shard in self.shards().iter() {
+            shard.tick();
+        }
+    }
+
+    /// The timers end; requests are still decided upon.
+    pub(crate) fn stop_timers(&self) {
+        for timer in self.timers.lock().drain(..) {
+            timer.abort();
+        }
+    }
+}

@@ -1,0 +1,69 @@
+//! Loading a shard: replays its partition of `__share_group_state`.
+//!
+//! Why it exists: start and recovery from a failed write are the same path.
+//! Invariants: replay equals live.   Read next: `shard.rs`.
+
+use super::shard::{Loaded, Shard};
+use crate::replay::{ReplayError, replay_with_offsets};
+use fanlog_coordinators::share::{ShareRecord, apply, record_format};
+use fanlog_model::Offset;
+use std::sync::Arc;
+
+impl Shard {
+    /// Loads on a thread that may block.
+    pub(super) fn load_in_background(self: &Arc<Self>) {
+        let shard = self.clone();
+        tokio::spawn(async move {
+            // After a refused write the log may have an end that is not durable yet: what is loaded must be.
+            let end = shard.partition().with_log(|log| log.log_end_offset());
+            let durable = match end {
+                Ok(end) => shard.partition().durable(end).await,
+                Err(error) => Err(error),
+            };
+            if let Err(error) = durable {
+                return shard.break_down(&error.to_string());
+            }
+            let loading = shard.blocking().run({
+                let shard = shard.clone();
+                move || shard.load()
+            });
+            if loading.await.is_err() {
+                tracing::error!("loading share groups stopped at an internal error");
+            }
+        });
+    }
+
+    /// Replays the log and serves from then on.
+    pub(super) fn load(&self) {
+        match self.replayed() {
+            Ok((loaded, end)) => self.activate(loaded, end),
+            Err(error) => self.break_down(&error.to_string()),
+        }
+    }
+
+    fn replayed(&self) -> Result<(Loaded, Offset), ReplayError> {
+        let mut loaded = Loaded::default();
+        let end = replay_with_offsets(self.partition(), |offset, key, value| {
+            match record_format::decode(key, value) {
+                Ok(Some((key, ShareRecord::Deleted))) => {
+                    loaded.remove(&key);
+                }
+                Ok(Some((key, record))) => {
+                    let known = loaded.entry(key).or_default();
+                    if matches!(record, ShareRecord::Snapshot(_)) {
+                        known.snapshot_at = offset;
+                    }
+                    apply(&mut known.ledger, &record);
+                }
+                Ok(None) => {}
+                Err(skipped) => {
+                    tracing::warn!(partition = %self.partition().folder(), %offset, %skipped, "a record is not ours");
+                }
+            }
+            Ok(())
+        })?;
+        // Updates whose snapshot was cut off.
+        loaded.retain(|_, known| known.ledger.is_initialized());
+        Ok((loaded, end))
+    }
+}

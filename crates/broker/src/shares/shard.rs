@@ -1,0 +1,449 @@
+//! The runtime of some share-partitions: those of one partition of `__share_group_state`.
+//!
+//! Why it exists: a machine decides and never waits; something must log what it decides, hold its answers until
+//! that is durable, wake those who wait for records, and start everything anew from the log when that fails.
+//! Owns: the machines.   Never: what may become of a record; the machine says so.
+//! In -> out: input -> a record, applied; the answer leaves once all that was decided is durable.
+//! Invariants: QUE-1, QUE-2.   Read next: `load.rs`, `prune.rs`.
+
+use super::ShareCounts;
+use super::seat::Seats;
+use crate::append_types::{AppendError, Appender};
+use crate::blocking::Blocking;
+use crate::broker::Broker;
+use crate::groups::CoordinatorError;
+use crate::internal_batch::internal_batch;
+use crate::partition::Partition;
+use crate::steady_clock::SteadyClock;
+use fanlog_coordinators::Now;
+use fanlog_coordinators::share::{
+    self, Decision, Input, Ledger, Policy, Reply, ShareKey, ShareRecord, Waiting, record_format,
+};
+use fanlog_model::Offset;
+use fanlog_protocol::wire::EncodeError;
+use parking_lot::Mutex;
+use std::collections::{BTreeSet, HashMap};
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, Weak};
+use std::time::Duration;
+use thiserror::Error;
+use tokio::sync::Notify;
+
+/// One partition of `__share_group_state` and its machines.
+#[derive(Debug)]
+pub(crate) struct Shard {
+    partition: Arc<Partition>,
+    clock: SteadyClock,
+    broker: Weak<Broker>,
+    blocking: Blocking,
+    seats: Arc<Seats>,
+    counts: Arc<ShareCounts>,
+    phase: Mutex<Phase>,
+    /// The next deadline came closer, or the phase changed.
+    pub(super) rearmed: Arc<Notify>,
+}
+
+#[derive(Debug)]
+enum Phase {
+    Loading,
+    Active(Box<Machines>),
+    Broken(Arc<str>),
+}
+
+/// The share-partitions that a log knows.
+pub(super) type Loaded = HashMap<ShareKey, SharePartition>;
+
+#[derive(Debug)]
+pub(super) struct Machines {
+    pub(super) of: Loaded,
+    deadlines: BTreeSet<(Duration, ShareKey)>,
+    /// Everything below this offset was decided upon: no answer leaves before it is durable.
+    pub(super) decided_end: Offset,
+    /// Records appended since the log was cut last.
+    pub(super) appended: u64,
+    counts: Arc<ShareCounts>,
+    runs: u64,
+}
+
+/// One share-partition.
+#[derive(Debug, Default)]
+pub(super) struct SharePartition {
+    pub(super) ledger: Ledger,
+    pub(super) waiting: Waiting,
+    /// Where its last snapshot stands in the log: nothing before it is needed.
+    pub(super) snapshot_at: Offset,
+    armed: Option<Duration>,
+    runs: u64,
+}
+
+/// An answer, and how far the log must be durable before it leaves.
+#[derive(Debug)]
+pub(crate) struct Decided {
+    pub(super) reply: Reply,
+    end: Offset,
+}
+
+/// Why a decision was not logged.
+#[derive(Debug, Error)]
+pub(super) enum LogError {
+    #[error(transparent)]
+    Encode(#[from] EncodeError),
+    #[error(transparent)]
+    Append(#[from] AppendError),
+}
+
+impl Drop for Machines {
+    fn drop(&mut self) {
+        self.counts.runs.fetch_sub(self.runs, Ordering::Relaxed);
+    }
+}
+
+impl Machines {
+    fn new(of: Loaded, decided_end: Offset, counts: Arc<ShareCounts>) -> Self {
+        let mut machines = Self {
+            of,
+            deadlines: BTreeSet::new(),
+            decided_end,
+            appended: 0,
+            counts,
+            runs: 0,
+        };
+        let keys: Vec<_> = machines.of.keys().cloned().collect();
+        for key in keys {
+            machines.note(&key);
+        }
+        machines
+    }
+
+    /// The machine of `key` has changed: when it is due, and how much memory it takes.
+    fn note(&mut self, key: &ShareKey) {
+        let Some(known) = self.of.get_mut(key) else {
+            return;
+        };
+        let next = share::next_deadline(&known.waiting);
+        if next != known.armed {
+            if let Some(before) = known.armed {
+                self.deadlines.remove(&(before, key.clone()));
+            }
+            if let Some(next) = next {
+                self.deadlines.insert((next, key.clone()));
+            }
+            known.armed = next;
+        }
+        let runs = 1 + (known.ledger.runs() + known.waiting.holds()) as u64;
+        self.counts.runs.fetch_add(runs, Ordering::Relaxed);
+        self.counts.runs.fetch_sub(known.runs, Ordering::Relaxed);
+        self.runs = self.runs + runs - known.runs;
+        known.runs = runs;
+    }
+
+    fn forget(&mut self, key: &ShareKey) {
+        if let Some(known) = self.of.remove(key) {
+            if let Some(armed) = known.armed {
+                self.deadlines.remove(&(armed, key.clone()));
+            }
+            self.counts.runs.fetch_sub(known.runs, Ordering::Relaxed);
+            self.runs -= known.runs;
+        }
+    }
+
+    /// What the log has taken takes effect.
+    fn apply(&mut self, key: &ShareKey, record: &ShareRecord, at: Offset) {
+        if matches!(record, ShareRecord::Deleted) {
+            return self.forget(key);
+        }
+        let known = self.of.entry(key.clone()).or_default();
+        share::apply(&mut known.ledger, record);
+        if matches!(record, ShareRecord::Snapshot(_)) {
+            known.snapshot_at = at;
+        }
+    }
+}
+
+impl Shard {
+    pub(super) fn new(
+        partition: Arc<Partition>,
+        clock: SteadyClock,
+        broker: Weak<Broker>,
+        blocking: Blocking,
+        seats: Arc<Seats>,
+        counts: Arc<ShareCounts>,
+    ) -> Arc<Self> {
+        Arc::new(Self {
+            partition,
+            clock,
+            broker,
+            blocking,
+            seats,
+            counts,
+            phase: Mutex::new(Phase::Loading),
+            rearmed: Arc::new(Notify::new()),
+        })
+    }
+
+    pub(super) fn blocking(&self) -> Blocking {
+        self.blocking
+    }
+
+    pub(super) fn partition(&self) -> &Arc<Partition> {
+        &self.partition
+    }
+
+    pub(super) fn clock(&self) -> &SteadyClock {
+        &self.clock
+    }
+
+    /// Decides on one input of one share-partition. What was decided counts from now on.
+    pub(super) fn decide(
+        self: &Arc<Self>,
+        key: &ShareKey,
+        policy: &Policy,
+        input: Input<'_>,
+    ) -> Result<Decided, CoordinatorError> {
+        let (decided, has_freed) = self.with_machines(|shard, machines| {
+            let now = shard.now();
+            let epoch = shard.partition.leader_epoch();
+            let known = machines.of.entry(key.clone()).or_default();
+            let decision =
+                share::decide(policy, epoch, &known.ledger, &mut known.waiting, now, input);
+            let reply = shard.carry_out(machines, key, &decision, now)?;
+            Ok((reply, decision.has_freed))
+        })?;
+        if has_freed {
+            self.seats.wake(key);
+        }
+        Ok(decided)
+    }
+
+    fn carry_out(
+        &self,
+        machines: &mut Machines,
+        key: &ShareKey,
+        decision: &Decision,
+        now: Now,
+    ) -> Result<Decided, LogError> {
+        if let Some(record) = &decision.record {
+            self.log(machines, &[(key.clone(), record.clone())], now)?;
+        }
+        // A share-partition that nobody has begun is not kept for a question about it.
+        let is_nothing = machines
+            .of
+            .get(key)
+            .is_some_and(|known| !known.ledger.is_initialized());
+        match is_nothing {
+            true => machines.forget(key),
+            false => machines.note(key),
+        }
+        self.count(key, decision);
+        self.rearmed.notify_one();
+        Ok(Decided {
+            reply: decision.reply.clone(),
+            end: machines.decided_end,
+        })
+    }
+
+    fn count(&self, key: &ShareKey, decision: &Decision) {
+        let ShareKey {
+            group,
+            topic,
+            partition,
+        } = key;
+        let given_up = decision.given_up.unsigned_abs();
+        if given_up > 0 {
+            self.counts.given_up.fetch_add(given_up, Ordering::Relaxed);
+            tracing::info!(%group, %topic, %partition, records = given_up, "a share group gives up records that were delivered too often");
+        }
+        let lost = decision.lost.max(0).unsigned_abs();
+        if lost > 0 {
+            self.counts.lost.fetch_add(lost, Ordering::Relaxed);
+            tracing::warn!(%group, %topic, %partition, records = lost, "retention took records that a share group was not done with");
+        }
+    }
+
+    /// Appends records as one batch and lets them take effect.
+    fn log(
+        &self,
+        machines: &mut Machines,
+        records: &[(ShareKey, ShareRecord)],
+        now: Now,
+    ) -> Result<(), LogError> {
+        let encode = |(key, record): &(ShareKey, ShareRecord)| record_format::encode(key, record);
+        let encoded = records.iter().map(encode).collect::<Result<Vec<_>, _>>()?;
+        let mut batch = internal_batch(&encoded, now.wall);
+        let receipt = self
+            .partition
+            .append_as(&mut batch, Appender::Coordinator)?;
+        machines.decided_end = receipt.last_offset().plus(1);
+        machines.appended += records.len() as u64;
+        let first = machines.decided_end.0 - records.len() as i64;
+        for (at, (key, record)) in (first..).zip(records) {
+            machines.apply(key, record, Offset(at));
+        }
+        Ok(())
+    }
+
+    /// Logs records of several share-partitions that no decision of theirs led to: snapshots and deletions.
+    pub(super) fn log_all(
+        self: &Arc<Self>,
+        records: impl FnOnce(&Machines, Now) -> Vec<(ShareKey, ShareRecord)>,
+    ) -> Result<Offset, CoordinatorError> {
+        self.with_machines(|shard, machines| {
+            let now = shard.now();
+            let records = records(machines, now);
+            // Each batch stays far below what a log takes.
+            const RECORDS_PER_BATCH: usize = 16;
+            for chunk in records.chunks(RECORDS_PER_BATCH) {
+                shard.log(machines, chunk, now)?;
+                for (key, _) in chunk {
+                    machines.note(key);
+                }
+            }
+            Ok(machines.decided_end)
+        })
+    }
+
+    fn with_machines<R>(
+        self: &Arc<Self>,
+        step: impl FnOnce(&Arc<Self>, &mut Machines) -> Result<R, LogError>,
+    ) -> Result<R, CoordinatorError> {
+        let mut phase = self.phase.lock();
+        let machines = match &mut *phase {
+            Phase::Active(machines) => machines,
+            Phase::Loading => return Err(CoordinatorError::Loading),
+            Phase::Broken(reason) => {
+                let reason = reason.clone();
+                return Err(CoordinatorError::NotAvailable { reason });
+            }
+        };
+        match step(self, machines) {
+            Ok(result) => {
+                let is_long = machines.is_long();
+                drop(phase);
+                if is_long {
+                    self.prune_in_background();
+                }
+                Ok(result)
+            }
+            Err(error) => {
+                // A machine has decided what was not logged: all are forgotten. Who holds records will be told so.
+                *phase = Phase::Loading;
+                drop(phase);
+                tracing::warn!(partition = %self.partition.folder(), %error, "reloading share groups: their log refused a write");
+                self.load_in_background();
+                let reason = error.to_string().into();
+                Err(CoordinatorError::NotAvailable { reason })
+            }
+        }
+    }
+
+    /// The log is about to be cut: what is appended is counted from here on.
+    pub(super) fn start_counting(&self) -> Option<()> {
+        match &mut *self.phase.lock() {
+            Phase::Active(machines) => {
+                machines.appended = 0;
+                Some(())
+            }
+            Phase::Loading | Phase::Broken(_) => None,
+        }
+    }
+
+    /// Waits until everything that was decided before an answer is durable.
+    pub(super) async fn durable(
+        self: &Arc<Self>,
+        decided: Decided,
+    ) -> Result<Reply, CoordinatorError> {
+        if self.partition.high_watermark() < decided.end
+            && let Err(error) = self.partition.durable(decided.end).await
+        {
+            self.break_down(&error.to_string());
+            let reason = error.to_string().into();
+            return Err(CoordinatorError::NotAvailable { reason });
+        }
+        Ok(decided.reply)
+    }
+
+    /// Waits until the log is durable up to `end`.
+    pub(super) async fn durable_to(self: &Arc<Self>, end: Offset) -> Result<(), CoordinatorError> {
+        let reply = Reply::Done;
+        self.durable(Decided { reply, end }).await.map(|_| ())
+    }
+
+    /// Looks at a share-partition, or what stands for one that there is none of.
+    pub(super) fn look<R>(
+        &self,
+        key: &ShareKey,
+        look: impl FnOnce(&Ledger, &mut Waiting) -> R,
+    ) -> Result<R, CoordinatorError> {
+        match &mut *self.phase.lock() {
+            Phase::Active(machines) => Ok(match machines.of.get_mut(key) {
+                Some(known) => look(&known.ledger, &mut known.waiting),
+                None => look(&Ledger::default(), &mut Waiting::default()),
+            }),
+            Phase::Loading => Err(CoordinatorError::Loading),
+            Phase::Broken(reason) => Err(CoordinatorError::NotAvailable {
+                reason: reason.clone(),
+            }),
+        }
+    }
+
+    /// Looks at all share-partitions; nothing while they are loading.
+    pub(super) fn look_at_all<R>(&self, look: impl FnOnce(&Machines) -> R) -> Option<R> {
+        match &*self.phase.lock() {
+            Phase::Active(machines) => Some(look(machines)),
+            Phase::Loading | Phase::Broken(_) => None,
+        }
+    }
+
+    /// The log failed for good: nothing that the machines know can be relied on.
+    pub(super) fn break_down(&self, reason: &str) {
+        tracing::error!(partition = %self.partition.folder(), reason, "share groups are not available");
+        *self.phase.lock() = Phase::Broken(reason.into());
+        self.rearmed.notify_one();
+        self.seats.wake_all();
+    }
+
+    /// The log was replayed: the machines serve. What was held is available again.
+    pub(super) fn activate(&self, loaded: Loaded, end: Offset) {
+        let machines = Machines::new(loaded, end, self.counts.clone());
+        *self.phase.lock() = Phase::Active(Box::new(machines));
+        self.rearmed.notify_one();
+        self.seats.wake_all();
+    }
+
+    /// When the next lock runs out; none while there is nothing to wait for.
+    pub(super) fn next_deadline(&self) -> Option<Duration> {
+        self.look_at_all(|machines| machines.deadlines.first().map(|(deadline, _)| *deadline))
+            .flatten()
+    }
+
+    /// Lets every lock that has run out take effect.
+    pub(super) fn tick(self: &Arc<Self>) {
+        let Some(broker) = self.broker.upgrade() else {
+            return;
+        };
+        let shares = broker.shares();
+        loop {
+            let now = self.clock.monotonic();
+            let due = self.look_at_all(|machines| {
+                let first = machines.deadlines.first();
+                first
+                    .filter(|(at, _)| *at <= now)
+                    .map(|(_, key)| key.clone())
+            });
+            let Some(key) = due.flatten() else {
+                return;
+            };
+            let policy = shares.policy(&broker, &key.group);
+            if self.decide(&key, &policy, Input::Tick).is_err() {
+                return;
+            }
+        }
+    }
+
+    pub(super) fn now(&self) -> Now {
+        Now {
+            wall: self.clock.wall_ms(),
+            monotonic: self.clock.monotonic(),
+        }
+    }
+}
