@@ -14,7 +14,7 @@ use rustix::net::sockopt::set_socket_send_buffer_size;
 use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
-use std::sync::atomic::AtomicUsize;
+use std::sync::atomic::{AtomicU64, AtomicUsize};
 use std::time::Duration;
 use thiserror::Error;
 use tokio::net::{TcpListener, TcpStream};
@@ -174,6 +174,7 @@ impl KafkaListener {
             peer,
             local,
             fetches: AtomicUsize::new(0),
+            share_connection: AtomicU64::new(0),
         };
         connections.spawn(serve_one(socket, Arc::new(context), slot, shutdown.clone()));
     }

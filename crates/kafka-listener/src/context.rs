@@ -9,7 +9,7 @@ use fanlog_broker::Broker;
 use parking_lot::Mutex;
 use std::net::SocketAddr;
 use std::sync::Arc;
-use std::sync::atomic::AtomicUsize;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::Duration;
 use tokio::sync::Semaphore;
 
@@ -34,11 +34,35 @@ pub(crate) struct ConnectionContext {
     pub(crate) local: SocketAddr,
     /// Counts its fetches outside of sessions, each of which begins with another partition.
     pub(crate) fetches: AtomicUsize,
+    /// Its number among the connections that have opened share sessions; 0 while it has not.
+    pub(crate) share_connection: AtomicU64,
+}
+
+/// Records that members hold over a connection come back when it ends.
+impl Drop for ConnectionContext {
+    fn drop(&mut self) {
+        let connection = *self.share_connection.get_mut();
+        if connection != 0 {
+            self.broker().shares().connection_closed(connection);
+        }
+    }
 }
 
 impl ConnectionContext {
     pub(crate) fn broker(&self) -> &Arc<Broker> {
         &self.listener.broker
+    }
+
+    /// Its number, by which its share sessions are found when it ends.
+    pub(crate) fn share_connection(&self) -> u64 {
+        let known = self.share_connection.load(Ordering::Relaxed);
+        if known != 0 {
+            return known;
+        }
+        // A connection has one ShareFetch under way at a time.
+        let drawn = self.broker().shares().new_connection();
+        self.share_connection.store(drawn, Ordering::Relaxed);
+        drawn
     }
 
     /// Monotonic time.

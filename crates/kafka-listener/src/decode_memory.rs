@@ -3,7 +3,7 @@
 //! Why it exists: an element of an array takes two or three bytes in a frame, and twenty times as much as a value. The frame counts
 //! against the listener's memory budget, and so does nothing else of it; small frames of many connections could become gigabytes.
 //! Rule: decoded, a request may take as much as its frame and a little more. One of the few that need more waits for one of four slots,
-//! so that pressure goes back through the socket. Requests that wait long for something else (Fetch, JoinGroup, SyncGroup) or follow each
+//! so that pressure goes back through the socket. Requests that wait long for something else (Fetch, ShareFetch, JoinGroup, SyncGroup) or follow each
 //! other without waiting (Produce) would hold a slot for long: they may take three times their frame, and no more.
 //! Invariants: OPS-1.
 
@@ -58,7 +58,11 @@ pub(crate) fn share(api: ApiKey, frame_bytes: usize) -> usize {
 fn waits_long(api: ApiKey) -> bool {
     matches!(
         api,
-        ApiKey::Produce | ApiKey::Fetch | ApiKey::JoinGroup | ApiKey::SyncGroup
+        ApiKey::Produce
+            | ApiKey::Fetch
+            | ApiKey::JoinGroup
+            | ApiKey::SyncGroup
+            | ApiKey::ShareFetch
     )
 }
 

@@ -189,7 +189,10 @@ pub(crate) async fn start(context: &Arc<ConnectionContext>, frame: BytesMut) -> 
             is_long_wait: false,
         };
     }
-    let is_long_wait = matches!(api, ApiKey::Fetch | ApiKey::JoinGroup | ApiKey::SyncGroup);
+    let is_long_wait = matches!(
+        api,
+        ApiKey::Fetch | ApiKey::JoinGroup | ApiKey::SyncGroup | ApiKey::ShareFetch
+    );
     let answer = Box::pin(handle(Arc::clone(context), line, frame.freeze()));
     Started::UnderWay {
         line,
@@ -331,6 +334,15 @@ async fn handle(context: Arc<ConnectionContext>, line: RequestLine, frame: Bytes
             }
             Err(error) => Answer::Close(format!("bad Fetch version {version}: {error}")),
         },
+        ApiKey::ShareFetch => match decode!(ShareFetchRequest) {
+            Ok(request) => {
+                let shared = apis::share_fetch::handle(&context, request, version).await;
+                count_errors(&context, api, &shared.response);
+                reply(line, |out| shared.response.encode(out, version)).holding(shared.memory)
+            }
+            Err(error) => Answer::Close(format!("bad ShareFetch version {version}: {error}")),
+        },
+        ApiKey::ShareAcknowledge => answer!(share_acknowledge, ShareAcknowledgeRequest),
         ApiKey::ListOffsets => answer!(list_offsets, ListOffsetsRequest),
         ApiKey::Metadata => answer!(metadata, MetadataRequest),
         ApiKey::OffsetCommit => answer!(offset_commit, OffsetCommitRequest),

@@ -75,6 +75,8 @@ error_codes! {
     OffsetForLeaderEpochResponse<'_>: topics/partitions.error_code;
     ProduceResponse<'_>: responses/partition_responses.error_code;
     RenewDelegationTokenResponse: .error_code;
+    ShareAcknowledgeResponse<'_>: .error_code, responses/partitions.error_code;
+    ShareFetchResponse<'_>: .error_code, responses/partitions.error_code, responses/partitions.acknowledge_error_code;
     SyncGroupResponse<'_>: .error_code;
     UpdateFeaturesResponse<'_>: .error_code, results.error_code;
 }

@@ -5,6 +5,7 @@
 mod append;
 mod groups;
 mod offsets;
+mod shares;
 mod topics;
 
 pub(crate) use append::{Refusal, of_append};
@@ -12,6 +13,7 @@ pub(crate) use groups::{of_coordinator, of_group, of_group_failure, of_offset};
 pub(crate) use offsets::{
     of_delete_records, of_describe_producers, of_fetch, of_lookup, of_offsets, of_unavailable,
 };
+pub(crate) use shares::{of_share_ack, of_share_fetch, of_share_session};
 pub(crate) use topics::{
     of_altered, of_auto_create, of_catalog, of_create_partitions, of_create_topic, of_delete_topic,
     of_init_producer_id,

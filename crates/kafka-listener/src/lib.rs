@@ -27,6 +27,7 @@ mod frame;
 mod memory_budget;
 mod partition_state;
 mod quotas;
+mod share_acks;
 
 pub use acceptor::{BindError, KafkaListener};
 

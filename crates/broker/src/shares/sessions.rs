@@ -72,6 +72,7 @@ struct Session {
 #[derive(Debug, Default)]
 pub(super) struct Sessions {
     open: HashMap<SessionKey, Session>,
+    connections: u64,
 }
 
 impl Sessions {
@@ -126,6 +127,13 @@ impl Session {
 }
 
 impl Shares {
+    /// A number for a connection that opens sessions, from 1.
+    pub fn new_connection(&self) -> u64 {
+        let mut sessions = self.sessions.lock();
+        sessions.connections += 1;
+        sessions.connections
+    }
+
     /// The session step of a ShareFetch.
     ///
     /// # Errors

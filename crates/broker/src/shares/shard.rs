@@ -206,8 +206,9 @@ impl Shard {
             let known = machines.of.entry(key.clone()).or_default();
             let decision =
                 share::decide(policy, epoch, &known.ledger, &mut known.waiting, now, input);
-            let reply = shard.carry_out(machines, key, &decision, now)?;
-            Ok((reply, decision.has_freed))
+            let has_freed = decision.has_freed;
+            let decided = shard.carry_out(machines, key, decision, now)?;
+            Ok((decided, has_freed))
         })?;
         if has_freed {
             self.seats.wake(key);
@@ -219,9 +220,10 @@ impl Shard {
         &self,
         machines: &mut Machines,
         key: &ShareKey,
-        decision: &Decision,
+        decision: Decision,
         now: Now,
     ) -> Result<Decided, LogError> {
+        let first = machines.deadlines.first().map(|(at, _)| *at);
         if let Some(record) = &decision.record {
             self.log(machines, &[(key.clone(), record.clone())], now)?;
         }
@@ -234,10 +236,13 @@ impl Shard {
             true => machines.forget(key),
             false => machines.note(key),
         }
-        self.count(key, decision);
-        self.rearmed.notify_one();
+        self.count(key, &decision);
+        let sooner = machines.deadlines.first().map(|(at, _)| *at);
+        if sooner.is_some() && first.is_none_or(|first| sooner < Some(first)) {
+            self.rearmed.notify_one();
+        }
         Ok(Decided {
-            reply: decision.reply.clone(),
+            reply: decision.reply,
             end: machines.decided_end,
         })
     }
@@ -272,7 +277,7 @@ impl Shard {
         let mut batch = internal_batch(&encoded, now.wall);
         let receipt = self
             .partition
-            .append_as(&mut batch, Appender::Coordinator)?;
+            .append_as(&mut batch, Appender::Coordinator, None)?;
         machines.decided_end = receipt.last_offset().plus(1);
         machines.appended += records.len() as u64;
         let first = machines.decided_end.0 - records.len() as i64;

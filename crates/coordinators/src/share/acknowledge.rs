@@ -23,10 +23,9 @@ impl Deciding<'_> {
     /// The acknowledged records, hold by hold; nothing is changed yet.
     fn parts(&self, member: &str, ranges: &[AckRange]) -> Result<Vec<Part>, AckError> {
         let Some(start) = self.ledger.start else {
-            let first = ranges.first().map_or(Offset::ZERO, |range| range.first);
             return match ranges.is_empty() {
                 true => Ok(Vec::new()),
-                false => Err(AckError::NeverDelivered(first)),
+                false => Err(AckError::NotBegun),
             };
         };
         let end = self.waiting.end(self.ledger);

@@ -140,6 +140,9 @@ pub enum AckError {
     /// They make no sense.
     #[error("{0}")]
     Malformed(&'static str),
+    /// Nobody has read from the partition yet.
+    #[error("the share group has not read this partition")]
+    NotBegun,
     /// Beyond everything that was handed out.
     #[error("no record at offset {0} was ever delivered")]
     NeverDelivered(Offset),

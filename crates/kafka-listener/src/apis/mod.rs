@@ -39,6 +39,9 @@ pub(crate) mod offset_delete;
 pub(crate) mod offset_fetch;
 pub(crate) mod sync_group;
 
+pub(crate) mod share_acknowledge;
+pub(crate) mod share_fetch;
+
 pub(crate) mod alter_client_quotas;
 pub(crate) mod alter_user_scram_credentials;
 pub(crate) mod create_acls;
