@@ -86,6 +86,39 @@ pub(crate) fn kafka() -> anyhow::Result<String> {
     Ok(out.join("lib/*").display().to_string())
 }
 
+/// The class path of Kafka Connect's worker and the connectors for files.
+pub(crate) fn connect() -> anyhow::Result<String> {
+    let project = shell::repository().join("compat/connect");
+    let out = cache().join("connect");
+    let pom = project.join("pom.xml");
+    once("Kafka Connect (Maven)", &out, &[&pom], || {
+        need("java", &["default-jre-headless"])?;
+        maven(&project, &out, &["dependency:copy-dependencies"])
+    })?;
+    Ok(out.join("lib/*").display().to_string())
+}
+
+/// The class path of the Kafka Streams program.
+pub(crate) fn streams() -> anyhow::Result<String> {
+    let project = shell::repository().join("compat/streams");
+    let out = cache().join("streams");
+    let sources = [project.join("pom.xml"), project.join("src")];
+    once(
+        "Kafka Streams (Maven)",
+        &out,
+        &[&sources[0], &sources[1]],
+        || {
+            need("javac", &["default-jdk-headless"])?;
+            maven(&project, &out, &["compile", "dependency:copy-dependencies"])
+        },
+    )?;
+    Ok(format!(
+        "{}:{}",
+        out.join("classes").display(),
+        out.join("lib/*").display()
+    ))
+}
+
 /// The folder with the Go client programs.
 pub(crate) fn go() -> anyhow::Result<PathBuf> {
     let module = shell::repository().join("compat/go");

@@ -270,6 +270,10 @@ impl Broker {
              listener.security.protocol.map=PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT\n\
              controller.listener.names=CONTROLLER\ninter.broker.listener.name=PLAINTEXT\n\
              log.dirs={data}\noffsets.topic.replication.factor=1\noffsets.topic.num.partitions=4\n\
+             transaction.state.log.replication.factor=1\ntransaction.state.log.min.isr=1\n\
+             transaction.state.log.num.partitions=4\n\
+             share.coordinator.state.topic.replication.factor=1\nshare.coordinator.state.topic.min.isr=1\n\
+             share.coordinator.state.topic.num.partitions=4\n\
              {settings}\n",
             kafka = self.bootstrap,
             data = self.data_dir().display(),

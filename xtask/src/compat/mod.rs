@@ -12,6 +12,7 @@ mod observer;
 mod own;
 mod results;
 mod scenario;
+mod scripts;
 mod side_by_side;
 
 pub(crate) use self::broker::{End, Kind};
@@ -37,12 +38,13 @@ usage: cargo xtask compat [--quick] [--release] [--only NAME[,NAME...]] [--again
   --quick       the short form, as in `cargo xtask test`; writes no results
   --release     the broker in the release profile
   --only        some of: kcat, confluent-kafka, kafka-python, aiokafka, java, franz-go, sarama, raw, commit-race,
-                compaction, dump-log (Kafka's reader over our files)
+                compaction, tools (Kafka's command-line tools), verifiable (those of its system tests),
+                connect (Kafka Connect), streams (Kafka Streams), dump-log (Kafka's reader over our files)
   --against     \"kafka\": Apache Kafka 4.4, to prove the suites; or the path of a broker program
   --bootstrap   a broker that is already running; it is not restarted";
 
-/// Checks beside the clients' scenario, by their names on the command line.
-const OTHERS: &[&str] = &["raw", "commit-race", "compaction", "dump-log"];
+/// Kafka's reader over our files, by its name on the command line.
+const DUMP_LOG: &str = "dump-log";
 
 /// A broker that takes longer to start breaks a promise.
 const START_LIMIT: Duration = Duration::from_secs(1);
@@ -75,7 +77,8 @@ impl Options {
             }
         }
         let unknown = options.only.iter().find(|name| {
-            !client::NAMES.contains(&name.as_str()) && !OTHERS.contains(&name.as_str())
+            let name = name.as_str();
+            !client::NAMES.contains(&name) && !scripts::is_known(name) && name != DUMP_LOG
         });
         match unknown {
             Some(name) => Err(Usage(format!("nothing is called {name:?}\n{HELP}")).into()),
@@ -161,7 +164,7 @@ fn suites(options: &Options, tally: &mut Tally) -> anyhow::Result<Results> {
     session.clients()?;
     session.scripts()?;
     session.broker.stop(End::Terminate)?;
-    if options.wants("dump-log") && !matches!(kind, Kind::Running(_)) {
+    if options.wants(DUMP_LOG) && !matches!(kind, Kind::Running(_)) {
         session.dump_logs();
     }
     if session.tally.failed() == failed_before {
@@ -239,46 +242,6 @@ impl Session<'_> {
         );
         self.tally.pass(report.checks.len() as u64);
         self.results.add(report);
-    }
-
-    /// The suites that are one Python program each, with a line per check.
-    fn scripts(&mut self) -> anyhow::Result<()> {
-        let python = toolchains::python()?;
-        let suites = [
-            ("raw", "raw/probes.py"),
-            ("commit-race", "commit_race/race.py"),
-            ("compaction", "compaction/latest_per_key.py"),
-        ];
-        for (name, path) in suites.iter().filter(|(name, _)| self.options.wants(name)) {
-            let mut command = shell::command(&python);
-            command
-                .arg(shell::repository().join("compat").join(path))
-                .arg(self.broker.bootstrap())
-                .env("PYTHONDONTWRITEBYTECODE", "1");
-            if self.broker.is_fanlog() {
-                command.arg("--fanlog");
-            }
-            let (mut passed, mut failed) = (0, 0);
-            let outcome = step(&format!("suite {name}"), || {
-                shell::run_lines(&mut command, |line| {
-                    passed += u64::from(line.starts_with("ok\t"));
-                    failed += u64::from(line.starts_with("failed\t"));
-                    if let Some(failure) = line.strip_prefix("failed\t") {
-                        self.tally.fail(name, failure);
-                    }
-                })
-            });
-            self.tally.pass(passed);
-            if let Err(error) = outcome
-                && failed == 0
-            {
-                failed = 1;
-                self.tally.fail(name, &format!("{error:#}"));
-            }
-            self.results
-                .add_other(name, &format!("{passed} passed, {failed} failed"));
-        }
-        Ok(())
     }
 
     /// Apache Kafka's own reader over every segment that the stopped broker left.

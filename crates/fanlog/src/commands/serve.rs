@@ -54,10 +54,9 @@ async fn serve(start_up: StartUp, files: OpenFiles) -> anyhow::Result<()> {
         entropy: Arc::new(OsEntropy),
         disk: Arc::new(disk),
     };
-    let mut config = BrokerConfig::new(
-        BrokerId(start_up.node_id),
-        start_up.data.display().to_string(),
-    );
+    // Kafka's tools take a log directory's name for a path from the root.
+    let data = std::path::absolute(&start_up.data)?;
+    let mut config = BrokerConfig::new(BrokerId(start_up.node_id), data.display().to_string());
     config.statics = start_up.statics.clone();
     let starting = tokio::task::spawn_blocking(move || Broker::start(config, environment));
     let broker = starting
