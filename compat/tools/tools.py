@@ -53,7 +53,7 @@ class Tools:
         self.run("TopicCommand", "--create", "--topic", TOPIC, succeeds=False).has("already exists")
         self.run("TopicCommand", "--create", "--topic", TOPIC, "--if-not-exists")
         self.run("TopicCommand", "--create", "--topic", f"{TOPIC}-3", "--replication-factor", "3", succeeds=False).has("[Rr]eplication factor")
-        self.run("TopicCommand", "--alter", "--topic", TOPIC, "--partitions", "2", succeeds=False).has("partitions")
+        self.run("TopicCommand", "--alter", "--topic", TOPIC, "--partitions", "2", succeeds=False).has("partition")
         self.run("TopicCommand", "--create", "--topic", f"{TOPIC}-gone")
         self.run("TopicCommand", "--delete", "--topic", f"{TOPIC}-gone")
         self.run("TopicCommand", "--describe", "--topic", f"{TOPIC}-gone", succeeds=False).has("does not exist")

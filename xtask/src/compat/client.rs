@@ -27,6 +27,8 @@ pub(crate) struct Client {
     pub(crate) headers_have_ids: bool,
     /// True if it tells which commits were accepted.
     pub(crate) tells_commits: bool,
+    /// The codecs that it has, the best last.
+    pub(crate) codecs: &'static [&'static str],
     /// True if a consumer waits for a broker that went away; kcat ends instead.
     pub(crate) outlives_the_broker: bool,
     program: Vec<String>,
@@ -42,7 +44,14 @@ pub(crate) const NAMES: &[&str] = &[
     "java",
     "franz-go",
     "sarama",
+    "kafkajs",
+    "platformatic",
 ];
+
+/// All that Kafka has.
+const CODECS: &[&str] = &["none", "gzip", "snappy", "lz4", "zstd"];
+/// KafkaJS leaves the others to programs that it does not bring.
+const CODECS_OF_KAFKAJS: &[&str] = &["none", "gzip", "snappy"];
 
 impl Client {
     /// Installs or builds what the client needs.
@@ -79,16 +88,30 @@ impl Client {
             .collect(),
             "franz-go" => vec![text(&toolchains::go()?.join("franz"))],
             "sarama" => vec![text(&toolchains::go()?.join("sarama"))],
+            "kafkajs" => javascript(&toolchains::node()?, "client_kafkajs.js")?,
+            "platformatic" => javascript(&toolchains::new_node()?, "client_platformatic.mjs")?,
             _ => bail!("no program for {name}"),
         };
         Ok(Client {
             name,
             headers_have_ids: *name != "kcat",
             tells_commits: !matches!(*name, "kcat" | "sarama"),
+            codecs: match *name {
+                "kafkajs" => CODECS_OF_KAFKAJS,
+                _ => CODECS,
+            },
             outlives_the_broker: *name != "kcat",
             program,
             environment,
         })
+    }
+
+    /// The codec, or the best that the client has instead.
+    pub(crate) fn codec(&self, wanted: &'static str) -> &'static str {
+        match self.codecs.contains(&wanted) {
+            true => wanted,
+            false => self.codecs.last().expect("every client has a codec"),
+        }
     }
 
     fn command(&self, args: &[String]) -> Command {
@@ -154,6 +177,11 @@ impl Client {
             complaints,
         })
     }
+}
+
+fn javascript(node: &Path, program: &str) -> anyhow::Result<Vec<String>> {
+    let program = toolchains::javascript()?.join(program);
+    Ok(vec![text(node), text(&program)])
 }
 
 fn text(path: &Path) -> String {

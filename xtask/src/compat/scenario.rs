@@ -18,7 +18,6 @@ const PARTITIONS: i32 = 6;
 const DELIVERY_TIMEOUT: Duration = Duration::from_secs(90);
 /// A commit after so many records.
 const COMMIT_EVERY: u64 = 64;
-const CODECS: [&str; 5] = ["none", "gzip", "snappy", "lz4", "zstd"];
 
 /// What a run showed.
 #[derive(Debug)]
@@ -140,17 +139,17 @@ impl Scenario<'_> {
                 .wait_for_topic(broker.bootstrap(), &self.topic, PARTITIONS)?;
         }
         let mut legs: Vec<Leg> = Vec::new();
-        for codec in CODECS {
-            let all: &[&str] = match (is_quick, codec) {
+        for codec in self.client.codecs {
+            let all: &[&str] = match (is_quick, *codec) {
                 (false, _) | (true, "none") => &["0", "1", "all", "idempotent"],
                 (true, _) => &["all"],
             };
             let count = if is_quick { 50 } else { 200 };
-            legs.extend(all.iter().map(|acks| (codec, *acks, count)));
+            legs.extend(all.iter().map(|acks| (*codec, *acks, count)));
         }
         self.produce(broker, &legs)?;
         let stored = self.observer.codecs(broker.bootstrap(), &self.topic)?;
-        for codec in CODECS {
+        for codec in self.client.codecs {
             ensure!(
                 stored.iter().any(|found| found == codec),
                 "no batch is stored as {codec}; found {stored:?}"
@@ -199,7 +198,7 @@ impl Scenario<'_> {
                 .collect()
         };
         let count = if is_quick { 600 } else { 2000 };
-        let args = self.plan(broker, &[("lz4", "all", count)], 2.0);
+        let args = self.plan(broker, &[(self.client.codec("lz4"), "all", count)], 2.0);
         let producer = self.client.spawn(
             &args,
             self.dir,
@@ -252,7 +251,7 @@ impl Scenario<'_> {
             }
         }
         let count = if is_quick { 60 } else { 300 };
-        self.produce(broker, &[("zstd", "idempotent", count)])?;
+        self.produce(broker, &[(self.client.codec("zstd"), "idempotent", count)])?;
         let went_on = self.wait_for_everything("members go on after the broker's kill");
         explain(went_on, members.iter_mut())?;
         self.observer
