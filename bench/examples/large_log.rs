@@ -15,8 +15,10 @@ use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
-/// A record's value, and so about a batch.
-const VALUE_BYTES: usize = 1024 * 1024;
+/// A record's value at most, and so about a batch.
+const VALUE_BYTES_MAX: usize = 1024 * 1024;
+/// What a batch of one record takes beside its value, at most.
+const OVERHEAD_BYTES: usize = 128;
 /// How much is appended between two syncs: what a broker lets pile up.
 const SYNC_BYTES: u64 = 64 * 1024 * 1024;
 /// What a file system stores as a whole.
@@ -57,9 +59,15 @@ fn fill(
     total: u64,
     segment_bytes: u32,
 ) -> anyhow::Result<u64> {
+    ensure!(
+        segment_bytes as usize > 2 * OVERHEAD_BYTES,
+        "a segment of {segment_bytes} bytes holds no batch"
+    );
+    // A segment takes no batch that is larger than it may be.
+    let value_bytes = VALUE_BYTES_MAX.min(segment_bytes as usize - OVERHEAD_BYTES);
     let config = LogConfig {
         segment_bytes,
-        max_message_bytes: 2 * VALUE_BYTES as u32,
+        max_message_bytes: 2 * VALUE_BYTES_MAX as u32,
         ..LogConfig::default()
     };
     ensure!(
@@ -69,7 +77,7 @@ fn fill(
     let mode = RecoveryMode { clean: true };
     let mut log = Log::open(environment, folder, config, mode, FIRST_EPOCH)?;
     let epoch = log.leader_epoch();
-    let value = vec![0; VALUE_BYTES];
+    let value = vec![0; value_bytes];
     let (mut appended, mut synced) = (0, 0);
     while appended < total {
         let now = environment.clock.wall_ms();
