@@ -17,6 +17,9 @@ const CONTROL_BIT: i16 = 0x20;
 const CHECKED_FROM: u64 = 21;
 /// How much is read at once while walking: the bytes between two index entries.
 const WALK_BYTES: usize = 4096;
+/// How much is read at once while walking where the checksums are wanted too: a start walks what was not synced, which may be
+/// half a million small batches.
+const CHECKED_WALK_BYTES: usize = 256 * 1024;
 /// How much is asked for ahead where small batches follow each other. The kernel reads nothing ahead by itself.
 const AHEAD_BYTES: u64 = 256 * 1024;
 /// How much is read at once while computing a checksum.
@@ -123,6 +126,8 @@ pub(crate) struct HeaderWalk<'a> {
     is_dense: bool,
     buffer: Vec<u8>,
     buffer_at: u64,
+    /// How much is read at a time.
+    window: usize,
     /// How far was asked for ahead.
     ahead_to: u64,
 }
@@ -163,8 +168,24 @@ impl<'a> HeaderWalk<'a> {
             is_dense,
             buffer: Vec::new(),
             buffer_at: 0,
+            window: WALK_BYTES,
             ahead_to: 0,
         }
+    }
+
+    /// The same walk, of one who will ask for the checksums: small batches come with their headers, many at a time.
+    pub(crate) fn with_batches(mut self) -> Self {
+        self.window = CHECKED_WALK_BYTES;
+        self
+    }
+
+    /// Whether the checksum of the batch that the last step found matches its bytes.
+    pub(crate) fn check_crc(&mut self, position: u64, header: &BatchHeader) -> io::Result<bool> {
+        if header.bytes > self.window as u64 {
+            return check_crc(self.file, position, header);
+        }
+        let batch = self.bytes_at(position, header.bytes)?;
+        Ok(crc32c::crc32c(&batch[CHECKED_FROM as usize..]) == header.crc)
     }
 
     /// Goes on at another batch.
@@ -189,7 +210,7 @@ impl<'a> HeaderWalk<'a> {
         if left < HEADER_BYTES as u64 {
             return Ok(broken);
         }
-        match BatchHeader::decode(self.header_bytes()?) {
+        match BatchHeader::decode(self.bytes_at(position, HEADER_BYTES as u64)?) {
             Some(header) if header.bytes <= left && self.follows(&header) => {
                 self.position += header.bytes;
                 self.expected = Some(header.next_offset());
@@ -208,11 +229,11 @@ impl<'a> HeaderWalk<'a> {
     }
 
     /// Where the walk has just read what lies before, it will read what follows.
-    fn read_ahead(&mut self) {
+    fn read_ahead(&mut self, position: u64) {
         let buffered_to = self.buffer_at + self.buffer.len() as u64;
-        let goes_on = (self.buffer_at..=buffered_to).contains(&self.position);
-        if goes_on && !self.buffer.is_empty() && self.position + AHEAD_BYTES / 2 > self.ahead_to {
-            let from = self.position.max(self.ahead_to);
+        let goes_on = (self.buffer_at..=buffered_to).contains(&position);
+        if goes_on && !self.buffer.is_empty() && position + AHEAD_BYTES / 2 > self.ahead_to {
+            let from = position.max(self.ahead_to);
             self.ahead_to = self.end.min(from + AHEAD_BYTES);
             let length = self.ahead_to.saturating_sub(from);
             self.file
@@ -220,20 +241,21 @@ impl<'a> HeaderWalk<'a> {
         }
     }
 
-    fn header_bytes(&mut self) -> io::Result<&[u8]> {
-        let is_buffered = self.position >= self.buffer_at
-            && self.position + HEADER_BYTES as u64 <= self.buffer_at + self.buffer.len() as u64;
-        if !is_buffered {
-            self.read_ahead();
-            let left = self.end - self.position;
-            let length = usize::try_from(left).map_or(WALK_BYTES, |left| left.min(WALK_BYTES));
-            self.buffer.resize(length, 0);
-            self.file.read_exact_at(&mut self.buffer, self.position)?;
-            self.buffer_at = self.position;
+    /// Bytes of the segment: no more than are read at a time, and none behind its end.
+    fn bytes_at(&mut self, position: u64, length: u64) -> io::Result<&[u8]> {
+        let buffered_to = self.buffer_at + self.buffer.len() as u64;
+        if position < self.buffer_at || position + length > buffered_to {
+            self.read_ahead(position);
+            let left = self.end - position;
+            let window = usize::try_from(left).map_or(self.window, |left| left.min(self.window));
+            self.buffer.resize(window, 0);
+            self.file.read_exact_at(&mut self.buffer, position)?;
+            self.buffer_at = position;
         }
-        let at = usize::try_from(self.position - self.buffer_at)
-            .expect("the position is within the buffer");
-        Ok(&self.buffer[at..at + HEADER_BYTES])
+        let at =
+            usize::try_from(position - self.buffer_at).expect("the position is within the buffer");
+        let length = usize::try_from(length).expect("it is no more than is buffered");
+        Ok(&self.buffer[at..at + length])
     }
 }
 

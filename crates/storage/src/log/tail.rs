@@ -49,6 +49,9 @@ impl Log {
         let file = self.active().log_file(&*disk)?;
         let base_offset = self.active().base_offset;
         let mut headers = self.active().walk(&*file, walk.position);
+        if walk.checks_crc {
+            headers = headers.with_batches();
+        }
         let mut end = base_offset;
         loop {
             let (position, header) = match headers.step()? {
@@ -65,7 +68,7 @@ impl Log {
             let journaled = replay.leader_epoch_at(header.base_offset);
             let is_good = is_near
                 && journaled.is_none_or(|epoch| epoch == header.leader_epoch)
-                && (!walk.checks_crc || check_crc(&*file, position, &header)?);
+                && (!walk.checks_crc || headers.check_crc(position, &header)?);
             if !is_good {
                 return Ok(broken(end, position));
             }
