@@ -7,8 +7,8 @@ use super::live_group::{LiveGroup, Phase};
 use super::memory::{self, Growth};
 use super::settings::OFFSET_METADATA_BYTES_LIMIT;
 use super::{
-    Answer, CommitOffsets, CommittedOffset, GroupError, GroupKind, GroupRecord, OffsetError,
-    OffsetOutcome, OffsetToCommit,
+    Answer, CommitOffsets, CommittedOffset, GroupError, GroupKind, GroupRecord, LedgerGroup,
+    OffsetError, OffsetOutcome, OffsetToCommit,
 };
 use fanlog_model::{LeaderEpoch, TimestampMs, TopicId, TopicPartition};
 
@@ -28,10 +28,18 @@ impl Deciding<'_> {
     fn check_commit(&mut self, commit: &CommitOffsets) -> Result<(), GroupError> {
         // An empty group id is accepted here and in OffsetFetch, as Kafka does for its oldest clients.
         GroupError::check_names(&[("group id", commit.group.as_str())])?;
-        if !matches!(self.kind(&commit.group), None | Some(GroupKind::Classic)) {
-            return Err(GroupError::GroupNotFound {
-                group: commit.group.clone(),
-            });
+        let known = self.ledger.group(&commit.group);
+        match known.map(LedgerGroup::kind) {
+            Some(GroupKind::Share) => {
+                return Err(GroupError::GroupNotFound {
+                    group: commit.group.clone(),
+                });
+            }
+            Some(GroupKind::Consumer) => {
+                let group = known.and_then(|known| known.consumer.as_ref());
+                return group.map_or(Ok(()), |group| self.check_consumer_commit(group, commit));
+            }
+            None | Some(GroupKind::Classic) => {}
         }
         let checked = self.with_group(&commit.group, |deciding, group| {
             check_committer(group, commit)?;

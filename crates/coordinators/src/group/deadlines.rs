@@ -14,6 +14,10 @@ pub(super) enum Purpose {
     Sync(GroupId),
     /// A member (or a pending member id) must have been heard of.
     Session(GroupId, MemberId),
+    /// A member of the new protocol must have given up what it was told to.
+    Revocation(GroupId, MemberId),
+    /// A classic member of a consumer group must have taken its next step: joined again, or asked for its assignment.
+    Rejoin(GroupId, MemberId),
     /// Offsets are looked through for expired ones.
     OffsetExpiry,
 }

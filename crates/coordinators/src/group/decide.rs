@@ -41,6 +41,10 @@ pub fn decide(
         Input::Join(join) => deciding.join(join),
         Input::Sync(sync) => deciding.sync(sync),
         Input::Heartbeat(heartbeat) => deciding.heartbeat(heartbeat),
+        Input::ConsumerHeartbeat(heartbeat) => deciding.consumer_heartbeat(heartbeat),
+        Input::DescribeConsumer { call, group } => deciding.describe_consumer(call, group),
+        Input::TopicsChanged => deciding.topics_changed(),
+        Input::RegexResolved(resolved) => deciding.regex_resolved(&resolved),
         Input::Leave(leave) => deciding.leave(leave),
         Input::CommitOffsets(commit) => deciding.commit_offsets(commit),
         Input::FetchOffsets(fetch) => deciding.fetch_offsets(fetch),
@@ -99,6 +103,11 @@ impl<'a> Deciding<'a> {
         let logged = self.ledger.group(id).map(super::LedgerGroup::kind);
         let live = self.waiting.groups.contains_key(id);
         logged.or(live.then_some(GroupKind::Classic))
+    }
+
+    /// Whether a group is a consumer group of the new protocol.
+    pub(super) fn is_consumer(&self, id: &GroupId) -> bool {
+        self.kind(id) == Some(GroupKind::Consumer)
     }
 
     /// Takes a group of the classic protocol out to work on it, if it exists; [`put_group`](Self::put_group) puts it back.
@@ -188,6 +197,12 @@ impl<'a> Deciding<'a> {
             }
             Some(Purpose::Sync(id)) => {
                 self.with_group(&id, Self::sync_phase_over);
+            }
+            Some(Purpose::Session(id, member_id)) if self.is_consumer(&id) => {
+                self.consumer_member_over(&id, &member_id);
+            }
+            Some(Purpose::Revocation(id, member_id) | Purpose::Rejoin(id, member_id)) => {
+                self.consumer_member_over(&id, &member_id);
             }
             Some(Purpose::Session(id, member_id)) => {
                 self.with_group(&id, |deciding, group| {

@@ -1,8 +1,11 @@
 //! OffsetDelete, DeleteGroups, and offsets that go with their topic.
 
+use super::consumer::{ConsumerGroup, tombstones};
 use super::decide::Deciding;
 use super::live_group::{LiveGroup, Phase};
-use super::{Answer, DeleteOffsets, GroupError, GroupRecord, OffsetError, OffsetOutcome};
+use super::{
+    Answer, DeleteOffsets, GroupError, GroupRecord, GroupState, OffsetError, OffsetOutcome,
+};
 use crate::CallId;
 use fanlog_model::{GroupId, PartitionIndex, TopicName, TopicPartition};
 
@@ -13,26 +16,46 @@ impl Deciding<'_> {
             let refused = Err(GroupError::InvalidGroupId);
             return self.reply(delete.call, Answer::DeleteOffsets(refused));
         }
+        if let Some(group) = self
+            .ledger
+            .group(id)
+            .and_then(|known| known.consumer.as_ref())
+        {
+            let outcomes = delete.partitions.iter().map(|partition| {
+                let is_read = group.state().is_subscribed_to(partition.topic.as_str());
+                self.delete_offset(id, is_read, partition)
+            });
+            let outcomes = outcomes.collect();
+            return self.reply(delete.call, Answer::DeleteOffsets(Ok(outcomes)));
+        }
         let result = self
             .with_group(id, |deciding, group| {
                 check_not_opaque(group)?;
                 let partitions = delete.partitions.iter();
                 Ok(partitions
-                    .map(|partition| deciding.delete_offset(group, partition))
+                    .map(|partition| {
+                        let is_read = group.is_subscribed_to(partition.topic.as_str());
+                        deciding.delete_offset(&group.id, is_read, partition)
+                    })
                     .collect())
             })
             .unwrap_or_else(|| Err(not_found(id)));
         self.reply(delete.call, Answer::DeleteOffsets(result));
     }
 
-    fn delete_offset(&mut self, group: &LiveGroup, partition: &TopicPartition) -> OffsetOutcome {
-        let result = if group.is_subscribed_to(partition.topic.as_str()) {
+    fn delete_offset(
+        &mut self,
+        group: &GroupId,
+        is_read: bool,
+        partition: &TopicPartition,
+    ) -> OffsetOutcome {
+        let result = if is_read {
             Err(OffsetError::SubscribedTopic {
-                group: group.id.clone(),
+                group: group.clone(),
             })
         } else {
-            if self.ledger.offset(&group.id, partition).is_some() {
-                self.record_offset_deleted(&group.id, partition);
+            if self.ledger.offset(group, partition).is_some() {
+                self.record_offset_deleted(group, partition);
             }
             Ok(())
         };
@@ -44,6 +67,14 @@ impl Deciding<'_> {
     }
 
     pub(super) fn delete_group(&mut self, call: CallId, id: GroupId) {
+        if let Some(group) = self
+            .ledger
+            .group(&id)
+            .and_then(|known| known.consumer.as_ref())
+        {
+            let result = self.delete_consumer_group(&id, group);
+            return self.reply(call, Answer::DeleteGroup(result));
+        }
         let result = match self.take_group(&id) {
             None => Err(not_found(&id)),
             Some(group) if group.phase == Phase::Empty => {
@@ -57,6 +88,28 @@ impl Deciding<'_> {
             }
         };
         self.reply(call, Answer::DeleteGroup(result));
+    }
+
+    fn delete_consumer_group(
+        &mut self,
+        id: &GroupId,
+        group: &ConsumerGroup,
+    ) -> Result<(), GroupError> {
+        let state = group.state().group_state();
+        if state != GroupState::Empty {
+            return Err(GroupError::GroupNotEmpty {
+                group: id.clone(),
+                state,
+            });
+        }
+        let known = self.ledger.group(id);
+        for partition in known.into_iter().flat_map(|known| known.offsets.keys()) {
+            self.record_offset_deleted(id, partition);
+        }
+        for record in tombstones(id, group) {
+            self.record(record);
+        }
+        Ok(())
     }
 
     /// Offsets first: a prefix of these records leaves a group that can be deleted again.

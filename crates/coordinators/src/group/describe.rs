@@ -24,7 +24,13 @@ impl Deciding<'_> {
             let metadata = known.metadata.as_ref();
             let protocol_type = metadata.and_then(|m| m.protocol_type.clone());
             let kind = known.kind();
-            all.insert(id, (protocol_type, GroupState::Empty, kind));
+            let consumer = known.consumer.as_ref();
+            let state = consumer.map_or(GroupState::Empty, |group| group.state().group_state());
+            let protocol_type = match kind {
+                GroupKind::Classic => protocol_type,
+                GroupKind::Consumer | GroupKind::Share => Some(kind.name().into()),
+            };
+            all.insert(id, (protocol_type, state, kind));
         }
         for (id, group) in &self.waiting.groups {
             all.insert(

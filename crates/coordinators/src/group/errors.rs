@@ -2,6 +2,7 @@
 
 use super::{GroupState, InstanceId, MemberId, NAME_BYTES_MAX};
 use fanlog_model::GroupId;
+use std::sync::Arc;
 use thiserror::Error;
 
 /// Why a request about a group is refused as a whole, or for one leaving member.
@@ -97,6 +98,72 @@ pub enum GroupError {
         group: GroupId,
         /// The limit met.
         max: usize,
+    },
+    /// A member of the new protocol speaks of an epoch that is not its own (GRP-2). Fate: fenced.
+    #[error(
+        "member '{member}' of group '{group}' is in epoch {current}, not {given}; abandon all partitions and join again"
+    )]
+    FencedMemberEpoch {
+        /// The group.
+        group: GroupId,
+        /// The member.
+        member: MemberId,
+        /// The epoch given.
+        given: i32,
+        /// The member's epoch.
+        current: i32,
+    },
+    /// A commit or a fetch of offsets speaks of an epoch that is not the member's (GRP-2). Fate: retry with the present one.
+    #[error(
+        "member '{member}' of group '{group}' is in epoch {current}, not {given}; retry with it"
+    )]
+    StaleMemberEpoch {
+        /// The group.
+        group: GroupId,
+        /// The member.
+        member: MemberId,
+        /// The epoch given.
+        given: i32,
+        /// The member's epoch.
+        current: i32,
+    },
+    /// A static member's name is still borne by a process that has not left.
+    #[error(
+        "instance '{instance}' of group '{group}' is still in use; stop the process that has it, or wait for its session to end"
+    )]
+    UnreleasedInstance {
+        /// The group.
+        group: GroupId,
+        /// The static member's name.
+        instance: InstanceId,
+    },
+    /// The member prefers an assignor that the broker doesn't offer.
+    #[error("assignor '{given}' is not offered; choose one of {offered}")]
+    UnsupportedAssignor {
+        /// The name given.
+        given: Arc<str>,
+        /// The names offered.
+        offered: Arc<str>,
+    },
+    /// The regular expression is none.
+    #[error("subscription of group '{group}': {reason}")]
+    InvalidRegex {
+        /// The group.
+        group: GroupId,
+        /// What is wrong with it.
+        reason: Arc<str>,
+    },
+    /// The request contradicts itself.
+    #[error("{reason}")]
+    InvalidRequest {
+        /// What is wrong with it, in Kafka's words.
+        reason: &'static str,
+    },
+    /// A member of the new protocol commits by a version that knows no member epochs.
+    #[error("members of group '{group}' commit by OffsetCommit version 9 or above")]
+    OldCommit {
+        /// The group.
+        group: GroupId,
     },
     /// The group still has members, so it can't be deleted.
     #[error("group '{group}' has members (state {state}); stop them first")]

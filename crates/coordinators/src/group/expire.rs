@@ -4,10 +4,11 @@
 //! its commit; in a stable consumer group, from its commit once nobody subscribes to its topic. A retention that an old client
 //! asked for goes first.
 
+use super::consumer::{ConsumerState, tombstones};
 use super::deadlines::Purpose;
 use super::decide::Deciding;
 use super::live_group::{LiveGroup, Phase};
-use super::{CommittedOffset, GroupMetadata, GroupRecord, LedgerGroup};
+use super::{CommittedOffset, GroupKind, GroupMetadata, GroupRecord, LedgerGroup};
 use fanlog_model::{GroupId, TimestampMs};
 
 /// From when an offset's retention counts.
@@ -27,12 +28,18 @@ impl Deciding<'_> {
     }
 
     fn expire_group(&mut self, id: &GroupId, known: &LedgerGroup) {
+        if known.kind() == GroupKind::Share {
+            return;
+        }
         let live = self.waiting.groups.get(id);
+        let consumer = known.consumer.as_ref().map(|group| group.state());
+        let topics = consumer.map(ConsumerState::topics).unwrap_or_default();
         let is_empty = live.is_none();
         let since = retention_since(known.metadata.as_ref(), live);
         let mut expired = Vec::new();
         for (partition, committed) in &known.offsets {
-            let is_read = live.is_some_and(|g| g.is_subscribed_to(partition.topic.as_str()));
+            let topic = partition.topic.as_str();
+            let is_read = topics.contains(topic) || live.is_some_and(|g| g.is_subscribed_to(topic));
             if !is_read && since.is_some_and(|since| self.is_expired(committed, since)) {
                 expired.push(partition);
             }
@@ -43,6 +50,14 @@ impl Deciding<'_> {
         }
         if is_empty && nothing_left && known.metadata.is_some() {
             self.record(GroupRecord::GroupDeleted { group: id.clone() });
+        }
+        if nothing_left
+            && let Some(group) = &known.consumer
+            && group.state().members.is_empty()
+        {
+            for record in tombstones(id, group) {
+                self.record(record);
+            }
         }
     }
 

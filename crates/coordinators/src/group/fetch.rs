@@ -3,13 +3,30 @@
 //! Invariants: GRP-3. The ledger already holds what is not yet durable; the reply waits behind it, as every reply does.
 
 use super::decide::Deciding;
-use super::{Answer, FetchOffsets, FetchedOffset, LedgerGroup};
+use super::{Answer, FetchOffsets, FetchedOffset, GroupError, LedgerGroup};
 use fanlog_model::TopicPartition;
 
 impl Deciding<'_> {
     pub(super) fn fetch_offsets(&mut self, fetch: FetchOffsets) {
-        let offsets = fetched(self.ledger.group(&fetch.group), fetch.partitions);
+        let known = self.ledger.group(&fetch.group);
+        let checked = self.check_fetch(&fetch, known);
+        let offsets = checked.map(|()| fetched(known, fetch.partitions));
         self.reply(fetch.call, Answer::FetchOffsets(offsets));
+    }
+
+    /// Who says that it is a member of a consumer group must be one.
+    fn check_fetch(
+        &self,
+        fetch: &FetchOffsets,
+        known: Option<&LedgerGroup>,
+    ) -> Result<(), GroupError> {
+        let consumer = known.and_then(|known| known.consumer.as_ref());
+        match (consumer, &fetch.member) {
+            (Some(group), Some((member, epoch))) => {
+                self.check_consumer_fetch(&fetch.group, group, member, *epoch)
+            }
+            _ => Ok(()),
+        }
     }
 }
 

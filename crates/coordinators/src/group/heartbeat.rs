@@ -12,6 +12,7 @@ impl Deciding<'_> {
         };
         let result = match heartbeat.group.as_str().is_empty() {
             true => Err(GroupError::InvalidGroupId),
+            false if self.is_consumer(&heartbeat.group) => self.classic_heartbeat(&heartbeat),
             false => self
                 .with_group(&heartbeat.group, |deciding, group| {
                     deciding.heartbeat_group(group, &heartbeat)

@@ -1,5 +1,6 @@
 //! What a group machine is asked: one struct per request, free of the wire.
 
+use super::consumer::{ConsumerHeartbeat, RegexResolved};
 use super::{InstanceId, MemberId};
 use crate::CallId;
 use bytes::Bytes;
@@ -40,8 +41,21 @@ pub enum Input {
         /// The group to describe.
         group: GroupId,
     },
+    /// ConsumerGroupHeartbeat.
+    ConsumerHeartbeat(ConsumerHeartbeat),
+    /// ConsumerGroupDescribe, for one group.
+    DescribeConsumer {
+        /// Who asks.
+        call: CallId,
+        /// The group to describe.
+        group: GroupId,
+    },
     /// ListGroups.
     List(List),
+    /// Topics came or have more partitions: consumer groups of the new protocol that read them need another assignment.
+    TopicsChanged,
+    /// An expression of a group may stand for other topics than before.
+    RegexResolved(RegexResolved),
     /// A topic is gone: its offsets must not be read as those of a later topic of the same name.
     TopicDeleted(TopicName),
     /// Some partitions are gone.
@@ -191,6 +205,8 @@ pub struct FetchOffsets {
     pub call: CallId,
     /// The group.
     pub group: GroupId,
+    /// The member and its epoch, where a member of the new protocol says who it is.
+    pub member: Option<(MemberId, i32)>,
     /// The partitions wanted; `None` for all that have an offset.
     pub partitions: Option<Vec<TopicPartition>>,
 }
@@ -228,8 +244,16 @@ impl Input {
             Self::CommitOffsets(commit) => Some(&commit.group),
             Self::FetchOffsets(fetch) => Some(&fetch.group),
             Self::DeleteOffsets(delete) => Some(&delete.group),
-            Self::DeleteGroup { group, .. } | Self::Describe { group, .. } => Some(group),
-            Self::List(_) | Self::TopicDeleted(_) | Self::PartitionsDeleted(_) | Self::Tick => None,
+            Self::DeleteGroup { group, .. }
+            | Self::Describe { group, .. }
+            | Self::DescribeConsumer { group, .. } => Some(group),
+            Self::ConsumerHeartbeat(heartbeat) => Some(&heartbeat.group),
+            Self::RegexResolved(resolved) => Some(&resolved.group),
+            Self::List(_)
+            | Self::TopicDeleted(_)
+            | Self::PartitionsDeleted(_)
+            | Self::TopicsChanged
+            | Self::Tick => None,
         }
     }
 }

@@ -5,6 +5,7 @@
 //! In -> out: [`Join`] -> a parked call, or an answer at once.
 //! Invariants: GRP-2, OPS-1.   Read next: `rebalance.rs`.
 
+use super::consumer::tombstones;
 use super::deadlines::Purpose;
 use super::decide::{Deciding, ms};
 use super::live_group::{LiveGroup, Member, Phase};
@@ -97,9 +98,36 @@ impl Deciding<'_> {
     }
 
     fn join_checked(&mut self, join: Join) -> Result<(), GroupError> {
-        if !matches!(self.kind(&join.group), None | Some(GroupKind::Classic)) {
-            return Err(GroupError::InconsistentProtocol { group: join.group });
+        match self.kind(&join.group) {
+            Some(GroupKind::Share) => {
+                return Err(GroupError::InconsistentProtocol { group: join.group });
+            }
+            Some(GroupKind::Consumer) => return self.join_consumer_group(join),
+            None | Some(GroupKind::Classic) => {}
         }
+        self.join_classic_group(join)
+    }
+
+    /// A consumer group without members is taken over; one with members takes the classic member in.
+    fn join_consumer_group(&mut self, join: Join) -> Result<(), GroupError> {
+        let known = self.ledger.group(&join.group);
+        let Some(group) = known.and_then(|known| known.consumer.as_ref()) else {
+            return self.join_classic_group(join);
+        };
+        if !group.state().members.is_empty() {
+            return self.classic_join(join);
+        }
+        let id = join.group.clone();
+        let result = self.join_classic_group(join);
+        if self.waiting.groups.contains_key(&id) {
+            for record in tombstones(&id, group) {
+                self.record(record);
+            }
+        }
+        result
+    }
+
+    fn join_classic_group(&mut self, join: Join) -> Result<(), GroupError> {
         let existing = self.take_group(&join.group);
         let mut group = match existing {
             Some(group) => group,
@@ -115,7 +143,11 @@ impl Deciding<'_> {
         result
     }
 
-    fn join_group(&mut self, group: &mut LiveGroup, join: Join) -> Result<(), GroupError> {
+    pub(super) fn join_group(
+        &mut self,
+        group: &mut LiveGroup,
+        join: Join,
+    ) -> Result<(), GroupError> {
         let members_max = self.settings.members_max();
         if !has_room(group, &join.member_id, members_max) {
             self.drop_member(group, &join.member_id);

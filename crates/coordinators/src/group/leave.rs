@@ -9,6 +9,10 @@ impl Deciding<'_> {
         if leave.group.as_str().is_empty() {
             return self.reply(leave.call, Answer::Leave(Err(GroupError::InvalidGroupId)));
         }
+        if self.is_consumer(&leave.group) {
+            let left = self.classic_leave(&leave);
+            return self.reply(leave.call, Answer::Leave(left));
+        }
         let left = self
             .with_group(&leave.group, |deciding, group| {
                 deciding.leave_group(group, &leave.members)

@@ -57,9 +57,9 @@ pub use replies::{
     LeftMember, ListedGroup, OffsetOutcome, Reply, Synced,
 };
 pub use settings::{
-    GROUP_RECORD_BYTES_MAX, GroupSettings, MEMBERS_PER_GROUP_MAX, NAME_BYTES_MAX,
-    NEW_MEMBER_JOIN_TIMEOUT, PENDING_MEMBERS_PER_GROUP_MAX, PROTOCOLS_BYTES_MAX,
-    PROTOCOLS_PER_MEMBER_MAX,
+    ConsumerSettings, GROUP_RECORD_BYTES_MAX, GroupSettings, MEMBERS_PER_GROUP_MAX,
+    MigrationPolicy, NAME_BYTES_MAX, NEW_MEMBER_JOIN_TIMEOUT, PENDING_MEMBERS_PER_GROUP_MAX,
+    PROTOCOLS_BYTES_MAX, PROTOCOLS_PER_MEMBER_MAX,
 };
 pub use topics::{FewTopics, TopicsSnapshot};
 pub use waiting::{Waiting, next_deadline};

@@ -1,5 +1,6 @@
 //! What a group machine answers. A reply may leave only when every record decided up to it is durable.
 
+use super::consumer::{DescribedConsumerGroup, MemberHeartbeat};
 use super::{CommittedOffset, GroupError, InstanceId, MemberId, OffsetError};
 use crate::CallId;
 use bytes::Bytes;
@@ -29,15 +30,19 @@ pub enum Answer {
     Leave(Result<Vec<LeftMember>, GroupError>),
     /// To CommitOffsets: one result per offset, in the request's order.
     CommitOffsets(Result<Vec<OffsetOutcome>, GroupError>),
-    /// To FetchOffsets: the partitions asked for in their order, or all in order of topic and partition. Never refused:
-    /// a group that does not exist has no offsets.
-    FetchOffsets(Vec<FetchedOffset>),
+    /// To FetchOffsets: the partitions asked for in their order, or all in order of topic and partition. A group that does not exist
+    /// has no offsets; refused is only who says that it is a member, and isn't.
+    FetchOffsets(Result<Vec<FetchedOffset>, GroupError>),
     /// To DeleteOffsets: one result per partition, in the request's order.
     DeleteOffsets(Result<Vec<OffsetOutcome>, GroupError>),
     /// To DeleteGroup.
     DeleteGroup(Result<(), GroupError>),
     /// To Describe; `GroupNotFound` where older versions show a group in state Dead.
     Describe(Result<DescribedGroup, GroupError>),
+    /// To ConsumerHeartbeat.
+    ConsumerHeartbeat(Result<MemberHeartbeat, GroupError>),
+    /// To DescribeConsumer.
+    DescribeConsumer(Result<DescribedConsumerGroup, GroupError>),
     /// To List.
     List(Vec<ListedGroup>),
 }

@@ -1,8 +1,9 @@
 //! The settings that a group machine obeys, and the limits that are not settings.
 
+use super::consumer::assignors::Assignor;
 use std::time::Duration;
 
-/// Broker settings of the classic group protocol; the runtime fills them from the broker's configuration.
+/// Broker settings of groups; the runtime fills them from the broker's configuration.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GroupSettings {
     /// `group.initial.rebalance.delay.ms`: how long an empty group waits for more members before its first generation.
@@ -19,6 +20,8 @@ pub struct GroupSettings {
     pub offsets_retention: Duration,
     /// `offsets.retention.check.interval.ms`.
     pub offsets_retention_check_interval: Duration,
+    /// What concerns consumer groups of the new protocol.
+    pub consumer: ConsumerSettings,
     /// `fanlog.groups.memory.bytes`: what all groups may take; new ones and new offsets are refused beyond it.
     pub memory_bytes_max: usize,
     /// How much of it the groups of other partitions take at this moment.
@@ -36,9 +39,86 @@ impl Default for GroupSettings {
             offset_metadata_bytes_max: 4096,
             offsets_retention: Duration::from_secs(7 * 24 * 60 * 60),
             offsets_retention_check_interval: Duration::from_secs(600),
+            consumer: ConsumerSettings::default(),
             memory_bytes_max: 512 * 1024 * 1024,
             memory_bytes_elsewhere: 0,
         }
+    }
+}
+
+/// Settings of consumer groups of the new protocol.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ConsumerSettings {
+    /// `group.consumer.assignors`, the default first.
+    pub assignors: Vec<Assignor>,
+    /// `group.consumer.session.timeout.ms`: a member not heard of for so long is out.
+    pub session_timeout: Duration,
+    /// `group.consumer.heartbeat.interval.ms`.
+    pub heartbeat_interval_ms: i32,
+    /// `group.consumer.assignment.interval.ms`: two assignments of a group are at least so far apart.
+    pub assignment_interval: Duration,
+    /// `group.consumer.max.size`; [`MEMBERS_PER_GROUP_MAX`] holds above it.
+    pub group_size_max: usize,
+    /// `group.consumer.migration.policy`.
+    pub migration_policy: MigrationPolicy,
+}
+
+/// Which way groups may change between the classic protocol and the new one while they have members.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum MigrationPolicy {
+    /// Both ways.
+    #[default]
+    Bidirectional,
+    /// To the new protocol.
+    Upgrade,
+    /// To the classic protocol.
+    Downgrade,
+    /// Not at all.
+    Disabled,
+}
+
+impl MigrationPolicy {
+    /// The policy of that name, whatever its case.
+    pub fn from_name(name: &str) -> Option<Self> {
+        let all = [
+            ("bidirectional", Self::Bidirectional),
+            ("upgrade", Self::Upgrade),
+            ("downgrade", Self::Downgrade),
+            ("disabled", Self::Disabled),
+        ];
+        let mut all = all.into_iter();
+        all.find_map(|(of, policy)| of.eq_ignore_ascii_case(name).then_some(policy))
+    }
+
+    /// Whether a classic group with members may become one of the new protocol.
+    pub fn may_upgrade(self) -> bool {
+        matches!(self, Self::Bidirectional | Self::Upgrade)
+    }
+
+    /// Whether a group of the new protocol may become a classic one.
+    pub fn may_downgrade(self) -> bool {
+        matches!(self, Self::Bidirectional | Self::Downgrade)
+    }
+}
+
+impl Default for ConsumerSettings {
+    /// Kafka's defaults.
+    fn default() -> Self {
+        Self {
+            assignors: Assignor::ALL.to_vec(),
+            session_timeout: Duration::from_secs(45),
+            heartbeat_interval_ms: 5_000,
+            assignment_interval: Duration::from_secs(1),
+            group_size_max: i32::MAX as usize,
+            migration_policy: MigrationPolicy::default(),
+        }
+    }
+}
+
+impl ConsumerSettings {
+    /// The most members of a group.
+    pub(super) fn members_max(&self) -> usize {
+        self.group_size_max.min(MEMBERS_PER_GROUP_MAX)
     }
 }
 

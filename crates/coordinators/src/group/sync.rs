@@ -20,6 +20,10 @@ impl Deciding<'_> {
         };
         let result = match sync.group.as_str().is_empty() {
             true => Err(GroupError::InvalidGroupId),
+            false if self.is_consumer(&sync.group) => {
+                let synced = self.classic_sync(&sync);
+                return self.reply(call, Answer::Sync(synced));
+            }
             false => self
                 .with_group(&sync.group.clone(), |deciding, group| {
                     deciding.sync_group(group, sync)

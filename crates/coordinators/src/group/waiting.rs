@@ -8,7 +8,7 @@
 use super::deadlines::{Deadlines, Purpose};
 use super::decide::Deciding;
 use super::live_group::LiveGroup;
-use super::{FewTopics, GroupSettings, Ledger};
+use super::{FewTopics, GroupKind, GroupSettings, Ledger};
 use crate::Now;
 use fanlog_model::GroupId;
 use std::collections::BTreeMap;
@@ -31,7 +31,11 @@ impl Waiting {
         let check_at = now.monotonic + settings.offsets_retention_check_interval;
         waiting.deadlines.set(Purpose::OffsetExpiry, check_at);
         let with_members = |id: &GroupId| {
-            let live = LiveGroup::from_ledger(id, ledger.group(id)?);
+            let known = ledger.group(id)?;
+            if known.kind() != GroupKind::Classic {
+                return None;
+            }
+            let live = LiveGroup::from_ledger(id, known);
             (!live.members.is_empty()).then_some(live)
         };
         let no_topics = FewTopics::default();
@@ -42,6 +46,11 @@ impl Waiting {
                 deciding.prepare_rebalance(&mut group);
             }
             deciding.put_group(group);
+        }
+        for (id, known) in ledger.groups() {
+            if let Some(group) = &known.consumer {
+                deciding.watch_members(id, group);
+            }
         }
         assert!(
             deciding.decision.records.is_empty() && deciding.decision.replies.is_empty(),

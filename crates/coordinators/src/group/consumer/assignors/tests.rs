@@ -1,0 +1,1 @@
+//! Balance, stickiness, completeness.

@@ -1,0 +1,238 @@
+//! From the classic protocol to the new one and back, while the group reads on.
+//!
+//! Why it exists: a fleet is upgraded one process at a time, and may have to go back. The first member of the new protocol converts its
+//! group; when the last one goes, what is left is a classic group again, and rebalances as such.
+//! In -> out: a classic group -> the facts of a consumer group, and the other way. Both are one decision, logged as one batch.
+//! Invariants: GRP-1 (what members own goes over with them).
+
+use super::draft::{Draft, tombstones};
+use super::subscription_bytes::{Subscription, assignment_bytes, read_assignment};
+use super::{
+    ClassicMember, ConsumerMember, ConsumerRecord, CurrentAssignment, GroupEpoch, MemberState,
+    OwnedPartitions, TargetEpoch,
+};
+use crate::group::deadlines::Purpose;
+use crate::group::decide::{Deciding, ms};
+use crate::group::live_group::{LiveGroup, Member, Phase};
+use crate::group::subscription::CONSUMER_PROTOCOL_TYPE;
+use crate::group::{Answer, GroupError, GroupMetadata, GroupRecord, Join, LedgerGroup, MemberId};
+use bytes::Bytes;
+use fanlog_model::{GroupId, TimestampMs};
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+impl<'a> Deciding<'a> {
+    /// A classic group becomes one of the new protocol, because a member of that joins. It is taken out and must either be put back
+    /// or given to [`finish_upgrade`](Self::finish_upgrade).
+    pub(super) fn upgrade(
+        &mut self,
+        id: &GroupId,
+    ) -> Result<(Draft<'a>, Option<LiveGroup>), GroupError> {
+        let not_found = || GroupError::GroupNotFound { group: id.clone() };
+        let group = self.take_group(id).ok_or_else(not_found)?;
+        if group.phase == Phase::Empty {
+            let had_members = self
+                .ledger
+                .group(id)
+                .is_some_and(|known| known.metadata.is_some());
+            let tombstone = GroupRecord::GroupDeleted { group: id.clone() };
+            let records = had_members.then_some(tombstone);
+            return Ok((Draft::new(id, records.into_iter().collect()), Some(group)));
+        }
+        let is_possible = self.settings.consumer.migration_policy.may_upgrade()
+            && group.uses_consumer_protocol()
+            && group.members.len() <= self.settings.consumer.members_max();
+        let facts = match is_possible {
+            true => self.facts_of(&group),
+            false => None,
+        };
+        let Some(facts) = facts else {
+            self.put_group(group);
+            return Err(not_found());
+        };
+        let tombstone = GroupRecord::GroupDeleted { group: id.clone() };
+        let mut draft = Draft::converted(id, vec![tombstone], &facts);
+        draft.is_new = false;
+        Ok((draft, Some(group)))
+    }
+
+    /// The classic group is no more: its deadlines are over, and who is parked must join again.
+    pub(super) fn finish_upgrade(&mut self, group: &LiveGroup) {
+        let id = &group.id;
+        self.forget_classic(group);
+        for (member_id, member) in &group.members {
+            let refused = || GroupError::RebalanceInProgress { group: id.clone() };
+            if let Some(call) = member.awaiting_join {
+                self.reply(call, Answer::Join(Err(refused())));
+            }
+            if let Some(call) = member.awaiting_sync {
+                self.reply(call, Answer::Sync(Err(refused())));
+            }
+            let session = Purpose::Session(id.clone(), member_id.clone());
+            self.set_deadline(session, ms(member.session_timeout_ms));
+        }
+    }
+
+    /// The deadlines of a classic group are over.
+    fn forget_classic(&mut self, group: &LiveGroup) {
+        let id = &group.id;
+        self.waiting.deadlines.cancel(Purpose::Join(id.clone()));
+        self.waiting.deadlines.cancel(Purpose::Sync(id.clone()));
+        for member in group.members.keys().chain(&group.pending_join) {
+            let session = Purpose::Session(id.clone(), member.clone());
+            self.waiting.deadlines.cancel(session);
+        }
+    }
+
+    /// What the log will say of a classic group's members; `None` where something would be lost.
+    fn facts_of(&self, group: &LiveGroup) -> Option<Vec<ConsumerRecord>> {
+        let epoch = group.generation.max(1);
+        let protocol = group.protocol.clone().or_else(|| group.select_protocol());
+        let mut taken = BTreeSet::new();
+        let (mut members, mut targets, mut currents) = (Vec::new(), Vec::new(), Vec::new());
+        for (id, member) in &group.members {
+            let subscription = Subscription::read(&member.metadata(protocol.as_deref()));
+            let owned = read_assignment(&member.assignment, self.topics, epoch).ok()?;
+            let owned = owned.iter().filter(|(topic, partition, _)| {
+                // A leader may have assigned one partition twice; the log must not say so.
+                taken.insert((*topic, *partition))
+            });
+            let owned: OwnedPartitions = owned.collect();
+            targets.push(ConsumerRecord::Target(
+                id.clone(),
+                Some(Arc::new(owned.sets())),
+            ));
+            currents.push(ConsumerRecord::Current(
+                id.clone(),
+                Some(Arc::new(CurrentAssignment {
+                    epoch,
+                    previous_epoch: epoch,
+                    state: MemberState::Stable,
+                    assigned: owned,
+                    pending_revocation: OwnedPartitions::default(),
+                })),
+            ));
+            let member = consumer_member(member, &subscription);
+            members.push(ConsumerRecord::Member(id.clone(), Some(Arc::new(member))));
+        }
+        let mut facts = members;
+        facts.push(ConsumerRecord::Epoch(Some(GroupEpoch {
+            epoch,
+            metadata_hash: 0,
+        })));
+        facts.append(&mut targets);
+        facts.push(ConsumerRecord::TargetEpoch(Some(TargetEpoch {
+            epoch,
+            made_at: TimestampMs(0),
+        })));
+        facts.append(&mut currents);
+        Some(facts)
+    }
+
+    /// Whether only classic members are left once these are gone.
+    pub(super) fn must_downgrade(&self, draft: &Draft<'_>, gone: &[MemberId]) -> bool {
+        let state = draft.state();
+        let members = state.members.iter();
+        let mut left = members.filter(|(id, _)| !gone.contains(id)).peekable();
+        let is_left = left.peek().is_some();
+        is_left
+            && self.settings.consumer.migration_policy.may_downgrade()
+            && left.all(|(_, member)| member.classic.is_some())
+            && state.members.len() - gone.len() <= self.settings.members_max()
+    }
+
+    /// A group that has only classic members is a classic group again, and they join its next generation.
+    pub(super) fn downgrade(&mut self, draft: &Draft<'_>, gone: &[MemberId]) {
+        let id = draft.id.clone();
+        for member in draft.state().members.keys() {
+            self.forget_deadlines(&id, member);
+        }
+        let mut group = self.classic_group(draft, gone);
+        // The members' partitions are what the log says until they have a new generation.
+        if let Some(known) = self
+            .ledger
+            .group(&id)
+            .and_then(|known| known.consumer.as_ref())
+        {
+            for record in tombstones(&id, known) {
+                self.record(record);
+            }
+        }
+        self.record_group(&group);
+        self.restart_sessions(&group);
+        self.prepare_rebalance(&mut group);
+        self.put_group(group);
+    }
+
+    fn classic_group(&self, draft: &Draft<'_>, gone: &[MemberId]) -> LiveGroup {
+        let metadata = GroupMetadata {
+            protocol_type: Some(CONSUMER_PROTOCOL_TYPE.into()),
+            generation: draft.epoch(),
+            ..GroupMetadata::default()
+        };
+        let empty = LedgerGroup {
+            metadata: Some(metadata),
+            ..LedgerGroup::default()
+        };
+        let mut group = LiveGroup::from_ledger(&draft.id, &empty);
+        for (id, member) in draft.state().members.iter() {
+            if gone.contains(id) {
+                continue;
+            }
+            let Some(classic) = &member.classic else {
+                continue;
+            };
+            let assigned = draft.current(id).assigned;
+            let assignment = assignment_bytes(&assigned, self.topics, classic.protocols.first());
+            group.add(id.clone(), classic_member(member, classic, assignment));
+        }
+        group.protocol = group.select_protocol();
+        group.subscribed_topics = group.compute_subscribed_topics();
+        group.enter(Phase::Stable, self.now.wall);
+        group
+    }
+
+    /// A classic member took the place of the last one of the new protocol: it joins what the group has become.
+    pub(super) fn join_after_downgrade(&mut self, join: Join) -> Result<(), GroupError> {
+        let id = join.group.clone();
+        let Some(mut group) = self.waiting.groups.remove(&id) else {
+            return Err(GroupError::GroupNotFound { group: id });
+        };
+        self.waiting.bytes -= group.bytes;
+        let result = self.join_group(&mut group, join);
+        self.put_group(group);
+        result
+    }
+}
+
+fn consumer_member(member: &Member, subscription: &Subscription) -> ConsumerMember {
+    ConsumerMember {
+        instance_id: member.instance_id.clone(),
+        rack_id: subscription.rack_id.clone(),
+        client_id: member.client_id.clone(),
+        client_host: member.client_host.clone(),
+        topics: super::heartbeat::in_order(&subscription.topics),
+        regex: None,
+        rebalance_timeout_ms: member.rebalance_timeout_ms,
+        server_assignor: None,
+        classic: Some(ClassicMember {
+            session_timeout_ms: member.session_timeout_ms,
+            protocols: member.protocols.clone(),
+        }),
+    }
+}
+
+fn classic_member(member: &ConsumerMember, classic: &ClassicMember, assignment: Bytes) -> Member {
+    Member {
+        instance_id: member.instance_id.clone(),
+        client_id: member.client_id.clone(),
+        client_host: member.client_host.clone(),
+        rebalance_timeout_ms: member.rebalance_timeout_ms,
+        session_timeout_ms: classic.session_timeout_ms,
+        protocols: classic.protocols.clone(),
+        assignment,
+        awaiting_join: None,
+        awaiting_sync: None,
+        is_new: false,
+    }
+}

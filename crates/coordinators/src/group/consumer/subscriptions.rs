@@ -1,0 +1,84 @@
+//! Which topics the members of a group read, by name and by regular expression.
+
+use super::{ConsumerMember, ConsumerState};
+use crate::group::TopicsSnapshot;
+use fanlog_model::TopicId;
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+impl ConsumerState {
+    /// The names of the topics that a member reads; a name may come twice.
+    pub(super) fn topics_of<'s>(
+        &'s self,
+        member: &'s ConsumerMember,
+    ) -> impl Iterator<Item = &'s Arc<str>> {
+        let regex = member.regex.as_ref().filter(|regex| !regex.is_empty());
+        let resolved = regex.and_then(|regex| self.regexes.get(regex));
+        let more = resolved
+            .into_iter()
+            .flat_map(|resolved| resolved.topics.iter());
+        member.topics.iter().chain(more)
+    }
+
+    /// The names of all topics that members read.
+    pub(in crate::group) fn topics(&self) -> BTreeSet<&str> {
+        let mut names = BTreeSet::new();
+        let mut seen = BTreeSet::new();
+        for member in self.members.values() {
+            // Members of one group nearly always have the same list.
+            if seen.insert((&*member.topics, member.regex.as_deref())) {
+                names.extend(self.topics_of(member).map(|name| &**name));
+            }
+        }
+        names
+    }
+
+    /// Whether a member reads a topic.
+    pub fn is_subscribed_to(&self, topic: &str) -> bool {
+        let mut members = self.members.values();
+        members.any(|member| self.topics_of(member).any(|name| &**name == topic))
+    }
+
+    /// A number that changes when the topics that the group reads do: when one comes, goes, or has more partitions.
+    pub(super) fn metadata_hash(&self, topics: &dyn TopicsSnapshot) -> i64 {
+        let mut hash = Fnv::default();
+        for name in self.topics() {
+            if let Some((id, partitions)) = topics.by_name(name) {
+                hash.add(name.as_bytes());
+                hash.add(&[0]);
+                hash.add(id.0.as_bytes());
+                hash.add(&partitions.to_be_bytes());
+            }
+        }
+        hash.0.cast_signed()
+    }
+
+    /// The ids of the topics that a member reads and that exist.
+    pub(super) fn topic_ids(
+        &self,
+        member: &ConsumerMember,
+        topics: &dyn TopicsSnapshot,
+    ) -> BTreeSet<TopicId> {
+        let names = self.topics_of(member);
+        names
+            .filter_map(|name| topics.by_name(name).map(|(id, _)| id))
+            .collect()
+    }
+}
+
+/// FNV-1a of 64 bits: it must stay the same over versions, because it is logged.
+struct Fnv(u64);
+
+impl Default for Fnv {
+    fn default() -> Self {
+        Self(0xcbf2_9ce4_8422_2325)
+    }
+}
+
+impl Fnv {
+    fn add(&mut self, bytes: &[u8]) {
+        for byte in bytes {
+            self.0 = (self.0 ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3);
+        }
+    }
+}
