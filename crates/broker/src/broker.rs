@@ -12,7 +12,7 @@ use crate::config::BrokerConfig;
 use crate::fetch::{Fetch, FetchResult};
 use crate::fetch_budget::FetchBudget;
 use crate::fetch_types::FetchRequestPlan;
-use crate::groups::{Groups, group_settings};
+use crate::groups::{ConsumerPacesOfGroups, Groups, group_settings};
 use crate::identity::Identity;
 use crate::last_seen_time::LastSeenTime;
 use crate::lookup::{LookupError, TopicRef};
@@ -175,9 +175,15 @@ impl Broker {
         self.catalog.rules().broker_settings(catalog)
     }
 
+    fn consumer_paces(&self) -> ConsumerPacesOfGroups {
+        let catalog = self.catalog.view();
+        self.catalog.rules().consumer_group_settings(&catalog)
+    }
+
     /// What hangs on the catalog beside the topics themselves.
     pub(crate) fn follow(&self, settings: BrokerSettings, gone: &[Arc<Topic>]) {
-        self.groups.follow_settings(group_settings(&settings));
+        self.groups
+            .follow_settings(group_settings(&settings, self.consumer_paces()));
         *self.settings.write() = Arc::new(settings);
         self.groups
             .follow_topics(&self.topics(), !self.is_serving());
@@ -187,5 +193,6 @@ impl Broker {
             self.shares.forget_topic(topic.id);
             self.groups.forget_topic(&topic.name);
         }
+        self.groups.topics_changed();
     }
 }

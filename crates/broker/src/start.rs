@@ -355,7 +355,10 @@ fn assemble(
     let groups = Arc::new(Groups::new(
         steady_clock.clone(),
         opener.environment.entropy.clone(),
-        group_settings(&settings),
+        group_settings(
+            &settings,
+            catalog.rules().consumer_group_settings(&catalog.view()),
+        ),
         config.has_timers,
         opener.blocking,
     ));

@@ -306,6 +306,7 @@ async fn committed(broker: &Arc<Broker>, group: &str) -> Option<i64> {
     let request = || FetchOffsets {
         call: CallId(0),
         group: group.into(),
+        member: None,
         partitions: Some(vec![TopicPartition {
             topic: name("t"),
             partition: PartitionIndex(0),

@@ -104,6 +104,7 @@ async fn committed(broker: &Arc<Broker>, group: &str, topic: &str) -> Option<i64
     let request = FetchOffsets {
         call: CallId(0),
         group: group.into(),
+        member: None,
         partitions: Some(vec![TopicPartition {
             topic: name(topic),
             partition: PartitionIndex(0),
@@ -176,6 +177,7 @@ async fn an_offset_is_not_told_before_it_is_durable() {
         let request = FetchOffsets {
             call: CallId(0),
             group: "g".into(),
+            member: None,
             partitions: None,
         };
         tokio::spawn(async move { groups.fetch_offsets(request).await })

@@ -58,6 +58,7 @@ impl AnswerSlots {
             | ApiKey::OffsetFetch
             | ApiKey::DescribeGroups
             | ApiKey::ListGroups
+            | ApiKey::ConsumerGroupDescribe
             | ApiKey::DescribeConfigs
             | ApiKey::DescribeLogDirs
             | ApiKey::DescribeProducers

@@ -147,6 +147,8 @@ pub(crate) const SERVED: &[ApiKey] = &[
     ApiKey::UpdateFeatures,
     ApiKey::DescribeCluster,
     ApiKey::DescribeProducers,
+    ApiKey::ConsumerGroupHeartbeat,
+    ApiKey::ConsumerGroupDescribe,
     ApiKey::ListConfigResources,
     ApiKey::DescribeTopicPartitions,
 ];
@@ -352,6 +354,12 @@ async fn handle(context: Arc<ConnectionContext>, line: RequestLine, frame: Bytes
         ApiKey::Heartbeat => answer!(heartbeat, HeartbeatRequest),
         ApiKey::LeaveGroup => answer!(leave_group, LeaveGroupRequest),
         ApiKey::SyncGroup => answer!(sync_group, SyncGroupRequest),
+        ApiKey::ConsumerGroupHeartbeat => {
+            answer!(consumer_group_heartbeat, ConsumerGroupHeartbeatRequest)
+        }
+        ApiKey::ConsumerGroupDescribe => {
+            answer!(consumer_group_describe, ConsumerGroupDescribeRequest)
+        }
         ApiKey::DescribeGroups => answer!(describe_groups, DescribeGroupsRequest),
         ApiKey::ListGroups => answer!(list_groups, ListGroupsRequest),
         ApiKey::ApiVersions => answer!(api_versions, ApiVersionsRequest),

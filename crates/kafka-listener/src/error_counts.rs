@@ -35,6 +35,8 @@ error_codes! {
     AlterPartitionReassignmentsResponse<'_>: .error_code, responses/partitions.error_code;
     AlterUserScramCredentialsResponse<'_>: results.error_code;
     ApiVersionsResponse<'_>: .error_code;
+    ConsumerGroupDescribeResponse<'_>: groups.error_code;
+    ConsumerGroupHeartbeatResponse<'_>: .error_code;
     CreateAclsResponse<'_>: results.error_code;
     CreateDelegationTokenResponse<'_>: .error_code;
     CreatePartitionsResponse<'_>: results.error_code;

@@ -16,7 +16,12 @@ pub(crate) struct Feature {
 }
 
 /// Every feature that is on.
-pub(crate) const FEATURES: &[Feature] = &[];
+pub(crate) const FEATURES: &[Feature] = &[Feature {
+    // Consumer groups of the new protocol (KIP-848).
+    name: "group.version",
+    level_min: 0,
+    level: 1,
+}];
 
 /// The feature of this name.
 pub(crate) fn find(name: &str) -> Option<&'static Feature> {

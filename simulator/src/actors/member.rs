@@ -343,6 +343,7 @@ impl World {
         let request = FetchOffsets {
             call: CallId(0),
             group: group_id(group),
+            member: None,
             partitions: Some(vec![TopicPartition { topic, partition }]),
         };
         let at = (place.topic, place.partition);

@@ -4,9 +4,13 @@ use super::shard::Shard;
 use super::timer::run_timer;
 use super::{Groups, OFFSETS_TOPIC};
 use crate::topics_view::{Topic, TopicsView};
-use fanlog_coordinators::group::{GroupSettings, Input};
-use fanlog_model::settings::BrokerSettings;
+use fanlog_coordinators::group::consumer::assignors::Assignor;
+use fanlog_coordinators::group::{
+    ConsumerPaces, ConsumerSettings, GroupSettings, Input, MigrationPolicy,
+};
+use fanlog_model::settings::{self, BrokerSettings, ConsumerGroupSettings};
 use fanlog_model::{GroupId, Offset, TopicName, TopicPartition};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -109,8 +113,43 @@ impl Groups {
     }
 }
 
+/// The paces of consumer groups: of those that have none of their own, and of each that has.
+pub(crate) type ConsumerPacesOfGroups = (
+    ConsumerGroupSettings,
+    BTreeMap<GroupId, ConsumerGroupSettings>,
+);
+
+fn consumer_settings(
+    broker: &settings::ConsumerSettings,
+    (paces, own): ConsumerPacesOfGroups,
+) -> ConsumerSettings {
+    let paces_of = |given: ConsumerGroupSettings| ConsumerPaces {
+        session_timeout: Duration::from_millis(given.session_timeout_ms),
+        heartbeat_interval_ms: given.heartbeat_interval_ms,
+        assignment_interval: Duration::from_millis(given.assignment_interval_ms),
+    };
+    let own = own.into_iter().map(|(group, own)| (group, paces_of(own)));
+    let assignors = broker.assignors.iter();
+    let assignors: Vec<_> = assignors
+        .filter_map(|name| Assignor::from_name(name))
+        .collect();
+    ConsumerSettings {
+        assignors: match assignors.is_empty() {
+            true => Assignor::ALL.to_vec(),
+            false => assignors,
+        },
+        paces: paces_of(paces),
+        own_paces: Arc::new(own.collect()),
+        group_size_max: broker.group_size_max as usize,
+        migration_policy: MigrationPolicy::from_name(&broker.migration_policy).unwrap_or_default(),
+    }
+}
+
 /// The settings that group machines obey.
-pub(crate) fn group_settings(broker: &BrokerSettings) -> GroupSettings {
+pub(crate) fn group_settings(
+    broker: &BrokerSettings,
+    paces: ConsumerPacesOfGroups,
+) -> GroupSettings {
     let ms = |ms: u64| Duration::from_millis(ms);
     let small = |number: u32| i32::try_from(number).unwrap_or(i32::MAX);
     GroupSettings {
@@ -121,6 +160,7 @@ pub(crate) fn group_settings(broker: &BrokerSettings) -> GroupSettings {
         offset_metadata_bytes_max: broker.offset_metadata_max_bytes as usize,
         offsets_retention: ms(broker.offsets_retention_ms),
         offsets_retention_check_interval: ms(broker.offsets_retention_check_interval_ms),
+        consumer: consumer_settings(&broker.consumer, paces),
         memory_bytes_max: usize::try_from(broker.groups_memory_bytes).unwrap_or(usize::MAX),
         memory_bytes_elsewhere: 0,
     }

@@ -41,6 +41,9 @@ impl Shard {
             Err(error) => return self.break_down(&error.to_string()),
         };
         self.activate(ledger, end, |ledger| self.gone_topics(ledger));
+        if let Some(broker) = self.broker() {
+            broker.groups().refresh_expressions();
+        }
     }
 
     /// Topics that groups have offsets for and that were deleted while nobody could note it.

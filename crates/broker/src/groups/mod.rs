@@ -7,6 +7,7 @@
 //! Invariants: GRP-1, GRP-2, GRP-3.   Read next: `shard.rs`.
 
 mod batch;
+mod consumers;
 mod follow;
 mod load;
 mod memory;
@@ -14,7 +15,7 @@ mod partitioning;
 mod shard;
 mod timer;
 
-pub(crate) use follow::group_settings;
+pub(crate) use follow::{ConsumerPacesOfGroups, group_settings};
 pub(crate) use partitioning::java_hash;
 pub use shard::CoordinatorError;
 
@@ -33,6 +34,7 @@ use memory::GroupMemory;
 use parking_lot::{Mutex, RwLock};
 use partitioning::partition_of;
 use shard::Shard;
+use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, OnceLock, Weak};
 use thiserror::Error;
 use tokio::task::AbortHandle;
@@ -74,6 +76,8 @@ pub struct Groups {
     timers: Mutex<Vec<AbortHandle>>,
     has_timers: bool,
     blocking: Blocking,
+    /// Whether expressions are to be resolved anew, and nobody has begun to.
+    must_refresh: AtomicBool,
 }
 
 /// Unwraps the answer of the kind that the question has.
@@ -85,6 +89,8 @@ macro_rules! answer {
         }
     };
 }
+
+use answer;
 
 impl Groups {
     pub(crate) fn new(
@@ -104,6 +110,7 @@ impl Groups {
             timers: Mutex::new(Vec::new()),
             has_timers,
             blocking,
+            must_refresh: AtomicBool::new(false),
         }
     }
 
@@ -185,7 +192,7 @@ impl Groups {
         let answer = shard
             .ask(|call| Input::FetchOffsets(FetchOffsets { call, ..fetch }))
             .await?;
-        let mut fetched = answer!(answer, FetchOffsets);
+        let mut fetched = answer!(answer, FetchOffsets)?;
         for offset in &mut fetched {
             if let Some(committed) = &offset.committed
                 && self.is_of_earlier_life(&offset.partition.topic, committed.topic_id)

@@ -302,6 +302,10 @@ impl Shard {
                 break;
             }
         }
+        // Other topics may have changed as well while nobody could be told.
+        if let Err(error) = self.decide(&mut machine, Input::TopicsChanged) {
+            tracing::warn!(partition = %self.partition.folder(), %error, "groups will see changed topics later");
+        }
         *phase = Phase::Active(machine);
         drop(phase);
         self.rearmed.notify_one();

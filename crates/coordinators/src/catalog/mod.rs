@@ -40,9 +40,11 @@ pub use producer_ids::{
 pub use record::{BrokerScope, CatalogRecordError, Record, Topic};
 
 use fanlog_model::settings::{
-    BrokerLayers, BrokerSettings, Overrides, ShareGroupSettings, TopicSettings,
+    BrokerLayers, BrokerSettings, ConsumerGroupSettings, Overrides, ShareGroupSettings,
+    TopicSettings,
 };
 use fanlog_model::{BrokerId, GroupId, TopicName};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// The topic that the catalog replays from. It is not in the catalog: the broker opens it by this name.
@@ -89,6 +91,22 @@ impl Rules {
         let overrides = view.group_settings(group);
         self.with_layers(view, |layers| {
             ShareGroupSettings::resolve(&overrides, layers)
+        })
+    }
+
+    /// The settings in force of consumer groups: of those that have none of their own, and of each that has.
+    pub fn consumer_group_settings(
+        &self,
+        view: &CatalogView,
+    ) -> (
+        ConsumerGroupSettings,
+        BTreeMap<GroupId, ConsumerGroupSettings>,
+    ) {
+        self.with_layers(view, |layers| {
+            let resolve = |overrides: &Overrides| ConsumerGroupSettings::resolve(overrides, layers);
+            let own = view.groups_with_settings();
+            let own = own.map(|group| (group.clone(), resolve(&view.group_settings(group))));
+            (resolve(&Overrides::new()), own.collect())
         })
     }
 

@@ -57,7 +57,7 @@ pub use replies::{
     LeftMember, ListedGroup, OffsetOutcome, Reply, Synced,
 };
 pub use settings::{
-    ConsumerSettings, GROUP_RECORD_BYTES_MAX, GroupSettings, MEMBERS_PER_GROUP_MAX,
+    ConsumerPaces, ConsumerSettings, GROUP_RECORD_BYTES_MAX, GroupSettings, MEMBERS_PER_GROUP_MAX,
     MigrationPolicy, NAME_BYTES_MAX, NEW_MEMBER_JOIN_TIMEOUT, PENDING_MEMBERS_PER_GROUP_MAX,
     PROTOCOLS_BYTES_MAX, PROTOCOLS_PER_MEMBER_MAX,
 };

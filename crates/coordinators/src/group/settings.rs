@@ -1,6 +1,9 @@
 //! The settings that a group machine obeys, and the limits that are not settings.
 
 use super::consumer::assignors::Assignor;
+use fanlog_model::GroupId;
+use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// Broker settings of groups; the runtime fills them from the broker's configuration.
@@ -51,16 +54,36 @@ impl Default for GroupSettings {
 pub struct ConsumerSettings {
     /// `group.consumer.assignors`, the default first.
     pub assignors: Vec<Assignor>,
-    /// `group.consumer.session.timeout.ms`: a member not heard of for so long is out.
-    pub session_timeout: Duration,
-    /// `group.consumer.heartbeat.interval.ms`.
-    pub heartbeat_interval_ms: i32,
-    /// `group.consumer.assignment.interval.ms`: two assignments of a group are at least so far apart.
-    pub assignment_interval: Duration,
+    /// The paces of groups that have none of their own.
+    pub paces: ConsumerPaces,
+    /// Those of groups that have their own.
+    pub own_paces: Arc<BTreeMap<GroupId, ConsumerPaces>>,
     /// `group.consumer.max.size`; [`MEMBERS_PER_GROUP_MAX`] holds above it.
     pub group_size_max: usize,
     /// `group.consumer.migration.policy`.
     pub migration_policy: MigrationPolicy,
+}
+
+/// How fast one group goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ConsumerPaces {
+    /// `consumer.session.timeout.ms`: a member not heard of for so long is out.
+    pub session_timeout: Duration,
+    /// `consumer.heartbeat.interval.ms`.
+    pub heartbeat_interval_ms: i32,
+    /// `consumer.assignment.interval.ms`: two assignments of the group are at least so far apart.
+    pub assignment_interval: Duration,
+}
+
+impl Default for ConsumerPaces {
+    /// Kafka's defaults.
+    fn default() -> Self {
+        Self {
+            session_timeout: Duration::from_secs(45),
+            heartbeat_interval_ms: 5_000,
+            assignment_interval: Duration::from_secs(1),
+        }
+    }
 }
 
 /// Which way groups may change between the classic protocol and the new one while they have members.
@@ -106,9 +129,8 @@ impl Default for ConsumerSettings {
     fn default() -> Self {
         Self {
             assignors: Assignor::ALL.to_vec(),
-            session_timeout: Duration::from_secs(45),
-            heartbeat_interval_ms: 5_000,
-            assignment_interval: Duration::from_secs(1),
+            paces: ConsumerPaces::default(),
+            own_paces: Arc::default(),
             group_size_max: i32::MAX as usize,
             migration_policy: MigrationPolicy::default(),
         }
@@ -116,6 +138,11 @@ impl Default for ConsumerSettings {
 }
 
 impl ConsumerSettings {
+    /// How fast a group goes.
+    pub fn paces(&self, group: &GroupId) -> ConsumerPaces {
+        self.own_paces.get(group).copied().unwrap_or(self.paces)
+    }
+
     /// The most members of a group.
     pub(super) fn members_max(&self) -> usize {
         self.group_size_max.min(MEMBERS_PER_GROUP_MAX)

@@ -26,6 +26,8 @@ pub(crate) mod incremental_alter_configs;
 pub(crate) mod list_partition_reassignments;
 pub(crate) mod update_features;
 
+pub(crate) mod consumer_group_describe;
+pub(crate) mod consumer_group_heartbeat;
 pub(crate) mod delete_groups;
 pub(crate) mod describe_groups;
 pub(crate) mod find_coordinator;

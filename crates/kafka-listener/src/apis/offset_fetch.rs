@@ -4,13 +4,13 @@
 //! offset of an earlier life of a topic is shown as none.
 //! Versions: 2 an error on top (before, each partition carries it), and all partitions where none are named; 5
 //! leader epochs; 6 flexible; 7 stable offsets only, which all are without transactions; 8 several groups; 9 member
-//! epochs, which classic groups don't have; 10 topic ids.
+//! epochs, which are checked in groups of the new protocol; 10 topic ids.
 
 use crate::context::ConnectionContext;
 use crate::errors;
 use fanlog_broker::{GroupRequestError, TopicsView};
 use fanlog_coordinators::CallId;
-use fanlog_coordinators::group::{CommittedOffset, FetchOffsets, FetchedOffset};
+use fanlog_coordinators::group::{CommittedOffset, FetchOffsets, FetchedOffset, MemberId};
 use fanlog_model::{GroupId, PartitionIndex, TopicId, TopicName, TopicPartition};
 use fanlog_protocol::ErrorCode;
 use fanlog_protocol::messages::offset_fetch_request::OffsetFetchRequestGroup;
@@ -68,7 +68,7 @@ async fn single(
             };
         topics.iter().map(topic).collect::<Vec<_>>()
     });
-    let (topics, error) = fetch(context, &request.group_id, asked, version).await;
+    let (topics, error) = fetch(context, &request.group_id, None, asked, version).await;
     // P9: version 1 has no other place for the error, and "no offset" would send the consumer back to the start.
     let (on_top, on_each) = match version >= ERROR_ON_TOP_SINCE {
         true => (error, ErrorCode::None),
@@ -112,12 +112,21 @@ async fn one_of_several(
             };
         asked.iter().map(topic).collect::<Vec<_>>()
     });
-    let (topics, error) = fetch(context, &group.group_id, asked, version).await;
+    let (topics, error) = fetch(context, &group.group_id, member_of(group), asked, version).await;
     OffsetFetchResponseGroup {
         group_id: Cow::Owned(group.group_id.to_string()),
         topics,
         error_code: error.code(),
     }
+}
+
+/// Who asks, where it says so: a tool has neither name nor epoch.
+fn member_of(group: &OffsetFetchRequestGroup<'_>) -> Option<(MemberId, i32)> {
+    if group.member_id.is_none() && group.member_epoch < 0 {
+        return None;
+    }
+    let id = group.member_id.as_deref().unwrap_or_default();
+    Some((MemberId::from(id), group.member_epoch))
 }
 
 impl AskedTopic {
@@ -156,12 +165,14 @@ impl AskedTopic {
 async fn fetch(
     context: &ConnectionContext,
     group: &str,
+    member: Option<(MemberId, i32)>,
     asked: Option<Vec<AskedTopic>>,
     version: i16,
 ) -> (Vec<OffsetFetchResponseTopics<'static>>, ErrorCode) {
     let fetch = FetchOffsets {
         call: CallId(0),
         group: GroupId::from(group),
+        member,
         partitions: asked
             .as_ref()
             .map(|topics| topics.iter().flat_map(AskedTopic::wanted).collect()),

@@ -19,6 +19,13 @@ pub(crate) fn of_group(error: &GroupError) -> ErrorCode {
         GroupError::GroupFull { .. } | GroupError::MemoryFull { .. } => {
             ErrorCode::GroupMaxSizeReached
         }
+        GroupError::FencedMemberEpoch { .. } => ErrorCode::FencedMemberEpoch,
+        GroupError::StaleMemberEpoch { .. } => ErrorCode::StaleMemberEpoch,
+        GroupError::UnreleasedInstance { .. } => ErrorCode::UnreleasedInstanceId,
+        GroupError::UnsupportedAssignor { .. } => ErrorCode::UnsupportedAssignor,
+        GroupError::InvalidRegex { .. } => ErrorCode::InvalidRegularExpression,
+        GroupError::InvalidRequest { .. } => ErrorCode::InvalidRequest,
+        GroupError::OldCommit { .. } => ErrorCode::UnsupportedVersion,
         GroupError::GroupNotEmpty { .. } => ErrorCode::NonEmptyGroup,
         GroupError::NameTooLong { .. } => ErrorCode::InvalidRequest,
         // Kafka answers both like this, as its own record would be too large.

@@ -2,10 +2,10 @@
 
 use super::declaration::{Effect, Setting, SettingType, Update, Valid, settings};
 use Effect::{Honoured, Refused, WithoutEffect};
-use Valid::{Any, AnyOf, AtLeast, Between};
+use Valid::{Any, AnyOf, AtLeast, Between, OneOf};
 
 const NO_JAVA: Effect = Refused("no Java class can be loaded");
-const NO_NEW_PROTOCOL: Effect = Refused("the consumer group protocol of KIP-848 isn't served yet");
+const ALL_PROTOCOLS: Effect = Refused("every group protocol that is served is on");
 const ONE_ASSIGNOR: Effect =
     Refused("share groups have one assignor, which is run whenever something changed");
 const NO_STREAMS_GROUPS: Effect = Refused("streams groups aren't served");
@@ -14,22 +14,22 @@ const OWN_THREADS: Effect = Refused("threads are sized by the machine");
 const WRITES_AT_ONCE: Effect = Refused("coordinators write at once and size their own buffers");
 
 pub(super) const TABLE: &[Setting] = settings! {
-    "group.consumer.assignment.interval.ms", Int, Some("1000"), AtLeast(0), ClusterWide, NO_NEW_PROTOCOL, [], "Least time between two assignments of a consumer group of the new protocol.";
-    "group.consumer.assignors", List, Some("uniform,range"), Any, ReadOnly, NO_NEW_PROTOCOL, [], "Assignment strategies of the new consumer protocol, the default first.";
-    "group.consumer.heartbeat.interval.ms", Int, Some("5000"), AtLeast(1), ReadOnly, NO_NEW_PROTOCOL, [], "How often members of the new consumer protocol report.";
-    "group.consumer.max.assignment.interval.ms", Int, Some("15000"), AtLeast(0), ReadOnly, NO_NEW_PROTOCOL, [], "Highest assignment interval that a group may choose.";
-    "group.consumer.max.heartbeat.interval.ms", Int, Some("15000"), AtLeast(1), ReadOnly, NO_NEW_PROTOCOL, [], "Highest heartbeat interval that a group may choose.";
-    "group.consumer.max.session.timeout.ms", Int, Some("60000"), AtLeast(1), ReadOnly, NO_NEW_PROTOCOL, [], "Highest session time-out that a group may choose.";
-    "group.consumer.max.size", Int, Some("2147483647"), AtLeast(1), ReadOnly, NO_NEW_PROTOCOL, [], "Most members in a consumer group of the new protocol.";
-    "group.consumer.migration.policy", String, Some("bidirectional"), Any, ReadOnly, NO_NEW_PROTOCOL, [], "Which way groups may change between the classic and the new protocol.";
-    "group.consumer.min.assignment.interval.ms", Int, Some("0"), AtLeast(0), ReadOnly, NO_NEW_PROTOCOL, [], "Lowest assignment interval that a group may choose.";
-    "group.consumer.min.heartbeat.interval.ms", Int, Some("5000"), AtLeast(1), ReadOnly, NO_NEW_PROTOCOL, [], "Lowest heartbeat interval that a group may choose.";
-    "group.consumer.min.session.timeout.ms", Int, Some("45000"), AtLeast(1), ReadOnly, NO_NEW_PROTOCOL, [], "Lowest session time-out that a group may choose.";
-    "group.consumer.session.timeout.ms", Int, Some("45000"), AtLeast(1), ReadOnly, NO_NEW_PROTOCOL, [], "A member of the new protocol not heard of for so long is removed.";
+    "group.consumer.assignment.interval.ms", Int, Some("1000"), AtLeast(0), ClusterWide, Honoured, [], "Least time between two assignments of a consumer group of the new protocol.";
+    "group.consumer.assignors", List, Some("uniform,range"), AnyOf(&["uniform", "range"]), ReadOnly, Honoured, [], "Assignment strategies of the new consumer protocol, the default first.";
+    "group.consumer.heartbeat.interval.ms", Int, Some("5000"), AtLeast(1), ReadOnly, Honoured, [], "How often members of the new consumer protocol report.";
+    "group.consumer.max.assignment.interval.ms", Int, Some("15000"), AtLeast(0), ReadOnly, Honoured, [], "Highest assignment interval that a group may choose.";
+    "group.consumer.max.heartbeat.interval.ms", Int, Some("15000"), AtLeast(1), ReadOnly, Honoured, [], "Highest heartbeat interval that a group may choose.";
+    "group.consumer.max.session.timeout.ms", Int, Some("60000"), AtLeast(1), ReadOnly, Honoured, [], "Highest session time-out that a group may choose.";
+    "group.consumer.max.size", Int, Some("2147483647"), AtLeast(1), ReadOnly, Honoured, [], "Most members in a consumer group of the new protocol.";
+    "group.consumer.migration.policy", String, Some("bidirectional"), OneOf(&["disabled", "downgrade", "upgrade", "bidirectional"]), ReadOnly, Honoured, [], "Which way groups may change between the classic and the new protocol.";
+    "group.consumer.min.assignment.interval.ms", Int, Some("0"), AtLeast(0), ReadOnly, Honoured, [], "Lowest assignment interval that a group may choose.";
+    "group.consumer.min.heartbeat.interval.ms", Int, Some("5000"), AtLeast(1), ReadOnly, Honoured, [], "Lowest heartbeat interval that a group may choose.";
+    "group.consumer.min.session.timeout.ms", Int, Some("45000"), AtLeast(1), ReadOnly, Honoured, [], "Lowest session time-out that a group may choose.";
+    "group.consumer.session.timeout.ms", Int, Some("45000"), AtLeast(1), ReadOnly, Honoured, [], "A member of the new protocol not heard of for so long is removed.";
     "group.coordinator.append.linger.ms", Int, Some("-1"), AtLeast(-1), ReadOnly, WRITES_AT_ONCE, [], "How long a group coordinator gathers records before a write; -1 adapts.";
     "group.coordinator.background.threads", Int, Some("2"), AtLeast(1), ReadOnly, OWN_THREADS, [], "Threads for a group coordinator's background work.";
     "group.coordinator.cached.buffer.max.bytes", Int, Some("1048588"), AtLeast(524_288), ClusterWide, WRITES_AT_ONCE, [], "Largest buffer that a group coordinator keeps for the next write.";
-    "group.coordinator.rebalance.protocols", List, Some("classic,consumer,streams"), AnyOf(&["consumer", "classic", "share", "streams"]), ReadOnly, NO_NEW_PROTOCOL, [], "Group protocols served.";
+    "group.coordinator.rebalance.protocols", List, Some("classic,consumer,streams"), AnyOf(&["consumer", "classic", "share", "streams"]), ReadOnly, ALL_PROTOCOLS, [], "Group protocols served.";
     "group.coordinator.threads", Int, Some("4"), AtLeast(1), ReadOnly, OWN_THREADS, [], "Threads that run group coordinators.";
     "group.initial.rebalance.delay.ms", Int, Some("3000"), AtLeast(0), ReadOnly, Honoured, [], "The first rebalance of an empty group waits so long for more members.";
     "group.max.session.timeout.ms", Int, Some("1800000"), AtLeast(1), ReadOnly, Honoured, [], "Highest session time-out that a member may ask for.";

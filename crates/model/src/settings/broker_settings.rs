@@ -1,7 +1,7 @@
 //! The settings of one broker in force, typed.
 
-use super::ShareSettings;
 use super::layers::{BrokerLayers, effective_broker_value};
+use super::{ConsumerSettings, ShareSettings};
 
 /// The honoured settings of a broker that aren't stand-ins for a topic's.
 #[derive(Clone, Debug, PartialEq)]
@@ -60,6 +60,8 @@ pub struct BrokerSettings {
     pub offsets_topic_segment_bytes: u32,
     /// `producer.id.expiration.ms`.
     pub producer_id_expiration_ms: u64,
+    /// What concerns consumer groups of the new protocol.
+    pub consumer: ConsumerSettings,
     /// What share groups are allowed.
     pub share: ShareSettings,
     /// `socket.request.max.bytes`.
@@ -123,6 +125,7 @@ impl BrokerSettings {
             offsets_topic_partitions: small("offsets.topic.num.partitions"),
             offsets_topic_segment_bytes: count("offsets.topic.segment.bytes"),
             producer_id_expiration_ms: long("producer.id.expiration.ms"),
+            consumer: ConsumerSettings::resolve(layers),
             share: ShareSettings::resolve(layers),
             socket_request_max_bytes: count("socket.request.max.bytes"),
             clock_jump_ms_max: number("fanlog.clock.jump.max.ms"),

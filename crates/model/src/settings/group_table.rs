@@ -4,7 +4,6 @@ use super::declaration::{Effect, Setting, SettingType, Update, Valid, settings};
 use Effect::{Honoured, Refused};
 use Valid::{Any, AtLeast, OffsetReset, OneOf};
 
-const NO_NEW_PROTOCOL: Effect = Refused("groups of the consumer protocol take the broker's values");
 const NO_STREAMS_GROUPS: Effect = Refused("streams groups aren't served");
 const NO_DEAD_LETTERS: Effect = Refused("share groups have no dead-letter topics here yet");
 const ONE_ASSIGNOR: Effect =
@@ -12,9 +11,9 @@ const ONE_ASSIGNOR: Effect =
 
 #[rustfmt::skip]
 pub(super) const TABLE: &[Setting] = settings! {
-    "consumer.assignment.interval.ms", Int, Some("1000"), AtLeast(0), PerGroup, NO_NEW_PROTOCOL, ["group.consumer.assignment.interval.ms"], "Least time between two assignments of the group.";
-    "consumer.heartbeat.interval.ms", Int, Some("5000"), AtLeast(1), PerGroup, NO_NEW_PROTOCOL, ["group.consumer.heartbeat.interval.ms"], "How often members of the group report.";
-    "consumer.session.timeout.ms", Int, Some("45000"), AtLeast(1), PerGroup, NO_NEW_PROTOCOL, ["group.consumer.session.timeout.ms"], "A member not heard of for so long is removed.";
+    "consumer.assignment.interval.ms", Int, Some("1000"), AtLeast(0), PerGroup, Honoured, ["group.consumer.assignment.interval.ms"], "Least time between two assignments of the group.";
+    "consumer.heartbeat.interval.ms", Int, Some("5000"), AtLeast(1), PerGroup, Honoured, ["group.consumer.heartbeat.interval.ms"], "How often members of the group report.";
+    "consumer.session.timeout.ms", Int, Some("45000"), AtLeast(1), PerGroup, Honoured, ["group.consumer.session.timeout.ms"], "A member not heard of for so long is removed.";
     "errors.deadletterqueue.copy.record.enable", Boolean, Some("false"), Any, PerGroup, NO_DEAD_LETTERS, [], "Whether dead letters have the record's key and value.";
     "errors.deadletterqueue.topic.name", String, Some(""), Any, PerGroup, NO_DEAD_LETTERS, [], "Where records that are given up go.";
     "share.assignment.interval.ms", Int, Some("1000"), AtLeast(0), PerGroup, ONE_ASSIGNOR, ["group.share.assignment.interval.ms"], "Least time between two assignments of the share group.";

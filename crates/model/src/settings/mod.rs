@@ -7,6 +7,7 @@
 
 mod broker_settings;
 mod check;
+mod consumer_settings;
 mod declaration;
 mod describe;
 mod document;
@@ -29,6 +30,7 @@ pub use check::{
     OVERRIDES_BYTES_MAX, VALUE_BYTES_MAX, check_broker_dynamic, check_group, check_group_setting,
     check_size, check_statics, check_topic, check_topic_setting,
 };
+pub use consumer_settings::{ConsumerGroupSettings, ConsumerSettings};
 pub use declaration::{Effect, Setting, SettingType, Update, Valid};
 pub use describe::{
     Described, Synonym, describe_broker, describe_broker_default, describe_group, describe_topic,

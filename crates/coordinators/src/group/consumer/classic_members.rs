@@ -54,9 +54,7 @@ impl<'a> Deciding<'a> {
             _ => draft.state().members.get(&id).cloned(),
         };
         let subscription = self.update_classic(&mut draft, &join, &id, before.as_deref());
-        let consumer = &self.settings.consumer;
-        let (assignors, interval) = (&consumer.assignors, consumer.assignment_interval);
-        draft.update_target(self.topics, assignors, interval, self.now);
+        self.update_target(&mut draft);
         let owned = subscription.owned_ids(self.topics);
         let current = self.reconcile(&mut draft, &id, Some(&owned));
         self.check_memory(Growth::Known, draft.grown(), None)

@@ -160,18 +160,18 @@ impl<'a> Deciding<'a> {
         if let Some(group) = classic {
             self.finish_upgrade(&group);
         }
-        let timeout = self.settings.consumer.session_timeout;
+        let paces = self.settings.consumer.paces(&heartbeat.group);
         let session = Purpose::Session(heartbeat.group.clone(), heartbeat.member_id.clone());
         self.watch_revocation(&draft, &heartbeat.member_id);
         self.keep(draft);
-        self.set_deadline(session, timeout);
+        self.set_deadline(session, paces.session_timeout);
         let must_tell = heartbeat.member_epoch == JOIN_EPOCH
             || heartbeat.is_full()
             || before.assigned.sets() != current.assigned.sets();
         Ok(MemberHeartbeat {
             member_id: heartbeat.member_id,
             epoch: current.epoch,
-            heartbeat_interval_ms: self.settings.consumer.heartbeat_interval_ms,
+            heartbeat_interval_ms: paces.heartbeat_interval_ms,
             assignment: must_tell.then(|| current.assigned.sets()),
         })
     }
@@ -189,9 +189,7 @@ impl<'a> Deciding<'a> {
         };
         let before = self.admit(draft, heartbeat)?;
         let has_changed = self.update_consumer(draft, heartbeat)?;
-        let consumer = &self.settings.consumer;
-        let (assignors, interval) = (&consumer.assignors, consumer.assignment_interval);
-        draft.update_target(self.topics, assignors, interval, self.now);
+        self.update_target(draft);
         let id = &heartbeat.member_id;
         let known = draft.current(id);
         let is_there = known.state == MemberState::Stable && known.epoch == draft.target_epoch();
@@ -369,6 +367,13 @@ impl<'a> Deciding<'a> {
         true
     }
 
+    /// Makes the target anew if that is due.
+    pub(super) fn update_target(&self, draft: &mut Draft<'_>) {
+        let interval = self.settings.consumer.paces(&draft.id).assignment_interval;
+        let assignors = &self.settings.consumer.assignors;
+        draft.update_target(self.topics, assignors, interval, self.now);
+    }
+
     /// Lets a member make its next step.
     pub(super) fn reconcile(
         &self,
@@ -424,7 +429,7 @@ impl<'a> Deciding<'a> {
         for (member_id, member) in state.members.iter() {
             let session = match &member.classic {
                 Some(classic) => ms(classic.session_timeout_ms),
-                None => self.settings.consumer.session_timeout,
+                None => self.settings.consumer.paces(id).session_timeout,
             };
             self.set_deadline(Purpose::Session(id.clone(), member_id.clone()), session);
             let current = state.currents.get(member_id);

@@ -72,7 +72,7 @@ impl Promises {
                 let (partition, offset) = call.commits.clone().expect("a commit");
                 self.write(partition, Some(offset));
             }
-            Answer::FetchOffsets(fetched) => self.check_fetched(fetched),
+            Answer::FetchOffsets(Ok(fetched)) => self.check_fetched(fetched),
             _ => {}
         }
     }

@@ -48,7 +48,8 @@ impl Names {
             Answer::CommitOffsets(result) | Answer::DeleteOffsets(result) => {
                 or_error(result.as_ref().map(|outcomes| Self::outcomes(outcomes)))
             }
-            Answer::FetchOffsets(fetched) => {
+            Answer::FetchOffsets(Err(error)) => Self::error(error),
+            Answer::FetchOffsets(Ok(fetched)) => {
                 let fetched = fetched.iter().map(|f| match &f.committed {
                     Some(c) if c.metadata.is_empty() => format!("{}={}", f.partition, c.offset),
                     Some(c) => format!("{}={} '{}'", f.partition, c.offset, c.metadata),
@@ -58,6 +59,7 @@ impl Names {
             }
             Answer::DeleteGroup(result) => or_error(result.as_ref().map(|()| "deleted".to_owned())),
             Answer::Describe(result) => or_error(result.as_ref().map(Self::described)),
+            Answer::ConsumerHeartbeat(_) | Answer::DescribeConsumer(_) => format!("{answer:?}"),
             Answer::List(groups) => {
                 let groups = groups.iter().map(|g| {
                     format!(
@@ -146,6 +148,7 @@ impl Names {
             GroupError::NameTooLong { what, .. } => format!("{what} too long"),
             GroupError::ProtocolsTooLarge { .. } => "protocols too large".into(),
             GroupError::GroupTooLarge { .. } => "group too large".into(),
+            other => format!("{other:?}"),
         }
     }
 

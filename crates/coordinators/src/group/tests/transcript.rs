@@ -325,6 +325,7 @@ impl Bench {
             "fetch" => Input::FetchOffsets(FetchOffsets {
                 call,
                 group,
+                member: None,
                 partitions: (words != ["all"]).then(partitions),
             }),
             "delete-offsets" => Input::DeleteOffsets(DeleteOffsets {

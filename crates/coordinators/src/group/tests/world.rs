@@ -286,6 +286,7 @@ impl World {
         self.step(Input::FetchOffsets(FetchOffsets {
             call,
             group: "g".into(),
+            member: None,
             partitions: Some(partitions),
         }));
     }
@@ -514,7 +515,7 @@ impl World {
             }
             Answer::CommitOffsets(Ok(_)) => reached.committed += 1,
             Answer::CommitOffsets(Err(_)) => reached.stale_refused += usize::from(call.is_stale),
-            Answer::FetchOffsets(offsets) => {
+            Answer::FetchOffsets(Ok(offsets)) => {
                 reached.fetched += usize::from(offsets.iter().any(|o| o.committed.is_some()));
             }
             Answer::Join(Err(GroupError::FencedInstance { .. }))
