@@ -361,5 +361,19 @@ ALL = [
         path="*LogAppendTimeMs",
         ours="-1",
     ),
+    Expected(
+        "expressions-at-once",
+        "a regular expression is resolved before the member is answered; Kafka answers first, resolves behind it and raises the epoch once more",
+        case="expressions",
+        path="*Epoch",
+    ),
+    Expected(
+        "expressions-at-once-b",
+        "the same: the first answer has the partitions already",
+        case="expressions",
+        note="internal topics",
+        path="Assignment.*",
+        theirs="absent",
+    ),
     Expected("epoch-below-all", "epoch -2, which is none", api="OffsetForLeaderEpoch", note="-2"),
 ]

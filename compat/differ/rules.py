@@ -37,6 +37,8 @@ UNORDERED = {
     ("DeleteRecords", "Topics"): "Name", ("DeleteRecords", "Partitions"): "PartitionIndex",
     ("OffsetCommit", "Topics"): "Name", ("OffsetDelete", "Topics"): "Name",
     ("ElectLeaders", "ReplicaElectionResults"): "Topic", ("ElectLeaders", "PartitionResult"): "PartitionId",
+    ("ConsumerGroupDescribe", "Groups"): "GroupId", ("ConsumerGroupDescribe", "Members"): "MemberId",
+    ("ConsumerGroupDescribe", "TopicPartitions"): "TopicName", ("ConsumerGroupHeartbeat", "TopicPartitions"): "TopicName",
     ("DeleteGroups", "Results"): "GroupId", ("ApiVersions", "ApiKeys"): "ApiKey",
     ("AlterConfigs", "Responses"): "ResourceName", ("IncrementalAlterConfigs", "Responses"): "ResourceName",
     ("DescribeUserScramCredentials", "Results"): "User", ("AlterUserScramCredentials", "Results"): "User",
@@ -44,6 +46,8 @@ UNORDERED = {
     ("ApiVersions", "SupportedFeatures"): "Name", ("ApiVersions", "FinalizedFeatures"): "Name",
     ("DescribeConfigs", "Results"): "ResourceName", ("ListConfigResources", "ConfigResources"): "ResourceName",
 }
+
+UNORDERED_TEXTS = {("ConsumerGroupDescribe", "SubscribedTopicNames")}
 
 NAMES = [
     ("throttle", "`ThrottleTimeMs` is left out"),
@@ -80,6 +84,8 @@ class Rules:
             return self.array(api, name, value)
         if isinstance(value, uuid.UUID):
             return self.numbered("id", value) if value.int else "no id"
+        if value is None:
+            return None
         if isinstance(value, bytes):
             return self.bytes(api, name, value)
         if isinstance(value, str):
@@ -102,6 +108,8 @@ class Rules:
         key = UNORDERED.get((api, name))
         if key and all(isinstance(each, dict) for each in values):
             values = sorted(values, key=lambda each: self.place(each, key))
+        elif (api, name) in UNORDERED_TEXTS:
+            values = sorted(values)
         for each in values:
             out.append(self.struct(api, each) if isinstance(each, dict) else self.field(api, name, each))
         return out

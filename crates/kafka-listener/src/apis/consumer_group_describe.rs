@@ -75,7 +75,8 @@ fn member(member: DescribedConsumer) -> Member<'static> {
         client_id: owned(&member.client_id),
         client_host: owned(&member.client_host),
         subscribed_topic_names: names.map(|name| owned(name)).collect(),
-        subscribed_topic_regex: member.regex.map(|regex| owned(&regex)),
+        // No expression is an empty one here, as in Kafka.
+        subscribed_topic_regex: Some(owned(member.regex.as_deref().unwrap_or_default())),
         assignment: assignment(member.assigned),
         target_assignment: assignment(member.target),
         member_type: if member.is_classic { CLASSIC } else { CONSUMER },

@@ -313,10 +313,7 @@ fn leaving(draft: &Draft<'_>, member: &LeavingMember) -> Result<MemberId, GroupE
         }
         None => &member.member_id,
     };
-    let known = state.members.get(id).ok_or_else(unknown)?;
-    // An operator may remove any static member by its name; a member leaves by the protocol that it speaks.
-    let is_removed_by_name = member.member_id.is_none();
-    match known.classic.is_some() || is_removed_by_name {
+    match state.members.contains_key(id) {
         true => Ok(id.clone()),
         false => Err(unknown()),
     }

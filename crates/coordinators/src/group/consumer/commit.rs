@@ -3,7 +3,7 @@
 //! Invariants: GRP-2. A member may speak of an epoch before its present one as long as it has owned the partition since then.
 
 use super::heartbeat::unknown_member;
-use super::{ConsumerGroup, CurrentAssignment};
+use super::{ConsumerGroup, ConsumerMember, CurrentAssignment};
 use crate::group::decide::Deciding;
 use crate::group::{CommitOffsets, GroupError, MemberId, OffsetToCommit};
 use fanlog_model::GroupId;
@@ -22,17 +22,7 @@ impl Deciding<'_> {
         let unknown = || unknown_member(&commit.group, id);
         let member = state.members.get(id).ok_or_else(unknown)?;
         let current = state.currents.get(id).ok_or_else(unknown)?;
-        if member.classic.is_some() {
-            return match commit.generation == current.epoch {
-                true => Ok(()),
-                false => Err(GroupError::IllegalGeneration {
-                    group: commit.group.clone(),
-                    given: commit.generation,
-                    current: current.epoch,
-                }),
-            };
-        }
-        if !commit.names_missing_group {
+        if !commit.names_missing_group && member.classic.is_none() {
             return Err(GroupError::OldCommit {
                 group: commit.group.clone(),
             });
@@ -43,7 +33,7 @@ impl Deciding<'_> {
             || (0..current.epoch).contains(&given) && commit.offsets.iter().all(owns_since);
         match is_accepted {
             true => Ok(()),
-            false => Err(stale(&commit.group, id, given, current.epoch)),
+            false => Err(wrong_epoch(&commit.group, id, member, given, current.epoch)),
         }
     }
 
@@ -64,14 +54,7 @@ impl Deciding<'_> {
         if current == epoch {
             return Ok(());
         }
-        match known.classic {
-            Some(_) => Err(GroupError::IllegalGeneration {
-                group: id.clone(),
-                given: epoch,
-                current,
-            }),
-            None => Err(stale(id, member, epoch, current)),
-        }
+        Err(wrong_epoch(id, member, known, epoch, current))
     }
 }
 
@@ -82,11 +65,25 @@ fn owns_since(current: &CurrentAssignment, offset: &OffsetToCommit, epoch: i32) 
     since.is_some_and(|since| since <= epoch)
 }
 
-fn stale(group: &GroupId, member: &MemberId, given: i32, current: i32) -> GroupError {
-    GroupError::StaleMemberEpoch {
-        group: group.clone(),
-        member: member.clone(),
-        given,
-        current,
+fn wrong_epoch(
+    group: &GroupId,
+    id: &MemberId,
+    member: &ConsumerMember,
+    given: i32,
+    current: i32,
+) -> GroupError {
+    let group = group.clone();
+    match member.classic {
+        Some(_) => GroupError::IllegalGeneration {
+            group,
+            given,
+            current,
+        },
+        None => GroupError::StaleMemberEpoch {
+            group,
+            member: id.clone(),
+            given,
+            current,
+        },
     }
 }

@@ -45,7 +45,7 @@ pub struct DescribedConsumer {
     pub topics: Arc<[Arc<str>]>,
     /// Its regular expression.
     pub regex: Option<Arc<str>>,
-    /// What it owns, of topics that exist.
+    /// What it owns or has not given up yet, of topics that exist.
     pub assigned: Vec<NamedPartitions>,
     /// What it shall own, of topics that exist.
     pub target: Vec<NamedPartitions>,
@@ -99,7 +99,7 @@ impl Deciding<'_> {
     fn described(&self, id: &GroupId, state: &ConsumerState) -> DescribedConsumerGroup {
         let members = state.members.iter().map(|(id, member)| {
             let current = state.currents.get(id);
-            let assigned = current.map(|current| current.assigned.sets());
+            let assigned = current.map(|current| current.held());
             DescribedConsumer {
                 member_id: id.clone(),
                 instance_id: member.instance_id.clone(),

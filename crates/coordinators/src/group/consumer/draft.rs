@@ -93,8 +93,9 @@ impl<'a> Draft<'a> {
         self.state.target_epoch.map_or(0, |target| target.epoch)
     }
 
+    /// A new group begins with 1 and has 2 once its first member has joined, as in Kafka.
     pub(super) fn raise_epoch(&mut self, metadata_hash: i64) {
-        let epoch = self.epoch().saturating_add(1);
+        let epoch = self.epoch().max(1).saturating_add(1);
         self.record(ConsumerRecord::Epoch(Some(GroupEpoch {
             epoch,
             metadata_hash,

@@ -6,10 +6,10 @@ use super::draft::Draft;
 use super::heartbeat::{
     ConsumerHeartbeat, MemberHeartbeat, STATIC_LEAVE_EPOCH, drop_unused_regexes, unknown_member,
 };
-use super::{MemberState, OwnedPartitions};
+use super::{ConsumerRecord, MemberState, OwnedPartitions, TargetEpoch};
 use crate::group::decide::Deciding;
 use crate::group::{GroupError, MemberId};
-use fanlog_model::GroupId;
+use fanlog_model::{GroupId, TimestampMs};
 
 impl Deciding<'_> {
     /// A member says goodbye, for good or (if it is static) for a while.
@@ -70,6 +70,14 @@ impl Deciding<'_> {
         drop_unused_regexes(&mut draft);
         let hash = draft.state().metadata_hash(self.topics);
         draft.raise_epoch(hash);
+        if draft.state().members.is_empty() {
+            // The target of nobody is made, and whoever comes next shall not wait because of it.
+            let epoch = draft.epoch();
+            draft.record(ConsumerRecord::TargetEpoch(Some(TargetEpoch {
+                epoch,
+                made_at: TimestampMs(0),
+            })));
+        }
         self.keep(draft);
     }
 

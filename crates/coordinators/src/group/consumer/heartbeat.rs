@@ -255,6 +255,13 @@ impl<'a> Deciding<'a> {
                 self.replace_static(draft, instance, &holder, id)?;
                 return Ok(CurrentAssignment::default());
             }
+            // As in Kafka, a static member that is still there must leave before it can join, under its own id too.
+            (Some(instance), Some(_)) if joins && draft.current(id).epoch != STATIC_LEAVE_EPOCH => {
+                return Err(GroupError::UnreleasedInstance {
+                    group: draft.id.clone(),
+                    instance: instance.clone(),
+                });
+            }
             (Some(_), None) if joins => {}
             (None, _) if joins => {}
             (Some(instance), Some(holder)) if holder != *id => {

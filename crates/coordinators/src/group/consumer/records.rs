@@ -87,6 +87,17 @@ pub struct CurrentAssignment {
     pub pending_revocation: OwnedPartitions,
 }
 
+impl CurrentAssignment {
+    /// What the member may read, and what it has not said yet that it no longer does.
+    pub fn held(&self) -> PartitionSets {
+        let mut held = self.assigned.sets();
+        for (topic, partition, _) in self.pending_revocation.iter() {
+            held.entry(topic).or_default().insert(partition);
+        }
+        held
+    }
+}
+
 /// Where a member stands on its way to its target.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum MemberState {
