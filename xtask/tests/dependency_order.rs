@@ -95,7 +95,10 @@ const PURE: &[(&str, &[&str])] = &[
             "zstd",
         ],
     ),
-    ("fanlog-coordinators", &["bytes", "thiserror", "uuid"]),
+    (
+        "fanlog-coordinators",
+        &["bytes", "regex", "thiserror", "uuid"],
+    ),
 ];
 
 /// The only crates that may draw randomness or touch files and sockets directly.

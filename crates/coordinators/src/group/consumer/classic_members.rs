@@ -6,7 +6,8 @@
 //! Invariants: GRP-1, GRP-2.   Read next: `conversion.rs`.
 
 use super::draft::Draft;
-use super::heartbeat::{drop_unused_regexes, in_order, unknown_member};
+use super::heartbeat::{drop_unused_regexes, unknown_member};
+use super::requests::in_order;
 use super::subscription_bytes::{Subscription, assignment_bytes};
 use super::{ClassicMember, ConsumerMember, CurrentAssignment, MemberState};
 use crate::group::deadlines::Purpose;

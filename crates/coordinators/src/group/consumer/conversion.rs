@@ -211,7 +211,7 @@ fn consumer_member(member: &Member, subscription: &Subscription) -> ConsumerMemb
         rack_id: subscription.rack_id.clone(),
         client_id: member.client_id.clone(),
         client_host: member.client_host.clone(),
-        topics: super::heartbeat::in_order(&subscription.topics),
+        topics: super::requests::in_order(&subscription.topics),
         regex: None,
         rebalance_timeout_ms: member.rebalance_timeout_ms,
         server_assignor: None,

@@ -3,9 +3,8 @@
 //! Invariants: GRP-1 (what a member owned is free once it is out), GRP-2 (who is out can't speak).
 
 use super::draft::Draft;
-use super::heartbeat::{
-    ConsumerHeartbeat, MemberHeartbeat, STATIC_LEAVE_EPOCH, drop_unused_regexes, unknown_member,
-};
+use super::heartbeat::{drop_unused_regexes, unknown_member};
+use super::requests::{ConsumerHeartbeat, MemberHeartbeat, STATIC_LEAVE_EPOCH};
 use super::{ConsumerRecord, MemberState, OwnedPartitions, TargetEpoch};
 use crate::group::decide::Deciding;
 use crate::group::{GroupError, MemberId};

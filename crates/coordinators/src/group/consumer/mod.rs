@@ -19,6 +19,7 @@ mod target;
 
 mod fence;
 mod heartbeat;
+mod requests;
 mod topics_changed;
 mod validation;
 
@@ -33,10 +34,6 @@ mod regex;
 pub(super) use draft::tombstones;
 
 pub use describe::{DescribedConsumer, DescribedConsumerGroup, NamedPartitions};
-pub use heartbeat::{
-    ConsumerHeartbeat, JOIN_EPOCH, LEAVE_EPOCH, MemberHeartbeat, STATIC_LEAVE_EPOCH,
-    SubscribedRegex,
-};
 pub use ledger::{ConsumerGroup, ConsumerState};
 pub use owned_partitions::OwnedPartitions;
 pub use records::{
@@ -44,4 +41,8 @@ pub use records::{
     ResolvedRegex, TargetEpoch,
 };
 pub use regex::{InvalidRegex, REGEX_BYTES_MAX, TopicRegex};
+pub use requests::{
+    ConsumerHeartbeat, JOIN_EPOCH, LEAVE_EPOCH, MemberHeartbeat, STATIC_LEAVE_EPOCH,
+    SubscribedRegex,
+};
 pub use topics_changed::RegexResolved;

@@ -1,7 +1,7 @@
 //! What is wrong with a ConsumerGroupHeartbeat whatever the group's state is.
 
 use super::assignors::Assignor;
-use super::heartbeat::{ConsumerHeartbeat, JOIN_EPOCH, LEAVE_EPOCH, STATIC_LEAVE_EPOCH};
+use super::requests::{ConsumerHeartbeat, JOIN_EPOCH, LEAVE_EPOCH, STATIC_LEAVE_EPOCH};
 use crate::group::{GroupError, InstanceId, PROTOCOLS_BYTES_MAX, memory};
 use std::sync::Arc;
 
