@@ -60,8 +60,6 @@ ALL = [
         note="* after setting one",
         ours="absent",
     ),
-    Expected("no-transactions", f"transactional ids and their records: {NOT_YET}", case="transactional_ids", ours="53"),
-    Expected("no-transactions-in-produce", f"a transactional id: {NOT_YET}", case="produce", note="transactional id"),
     Expected(
         "no-client-metrics",
         f"subscriptions of client metrics: {NOT_YET}",

@@ -153,13 +153,6 @@ def replication_above_one_is_refused(bootstrap):
 
 
 @fanlog_probe
-def a_transactional_id_is_refused_until_transactions_exist(bootstrap):
-    with Connection(bootstrap) as connection:
-        error, _, _ = init_producer_id(connection, "some-transactional-id")
-        expect(error != 0, "a transactional producer id was handed out")
-
-
-@fanlog_probe
 def the_catalog_topic_is_invisible(bootstrap):
     with Connection(bootstrap) as connection:
         error, _ = metadata(connection, "__fanlog_catalog")

@@ -8,6 +8,7 @@ use crate::groups::OFFSETS_TOPIC;
 use crate::lookup::LookupError;
 use crate::shares::SHARE_STATE_TOPIC;
 use crate::topics_view::Topic;
+use crate::transactions::TRANSACTIONS_TOPIC;
 use fanlog_coordinators::catalog::{
     self, AlterConfigsError, CreatePartitionsError, CreateTopicError, CreatedTopic,
     DeleteTopicError, DeletedTopic, IncrementalAlteration, InternalTopic, NewTopic,
@@ -67,6 +68,8 @@ impl Broker {
         }
         if name.as_str() == OFFSETS_TOPIC {
             self.make_offsets_topic().await?;
+        } else if name.as_str() == TRANSACTIONS_TOPIC {
+            self.make_transactions_topic().await?;
         } else {
             if !self.settings().auto_create_topics {
                 return Err(AutoCreateError::Disabled(name.clone()));
@@ -246,6 +249,33 @@ impl Broker {
                 id,
                 name: TopicName::new(SHARE_STATE_TOPIC).expect("the name is legal"),
                 partitions: settings.state_topic_partitions,
+                overrides,
+            };
+            catalog::ensure_internal_topic(ledger, wanted)
+        })
+        .await
+        .map(|_| ())
+    }
+
+    /// Makes sure that `__transaction_state` is there and that its machines are started.
+    pub(crate) async fn make_transactions_topic(
+        self: &Arc<Self>,
+    ) -> Result<(), CatalogUnavailable> {
+        let id = self.new_topic_id();
+        self.change_catalog(move |ledger, rules| {
+            let settings = rules.broker_settings(ledger.view());
+            let overrides = Overrides::from([
+                ("cleanup.policy".to_owned(), "compact".to_owned()),
+                ("compression.type".to_owned(), "uncompressed".to_owned()),
+                (
+                    "segment.bytes".to_owned(),
+                    settings.transactions_topic_segment_bytes.to_string(),
+                ),
+            ]);
+            let wanted = InternalTopic {
+                id,
+                name: TopicName::new(TRANSACTIONS_TOPIC).expect("the name is legal"),
+                partitions: settings.transactions_topic_partitions,
                 overrides,
             };
             catalog::ensure_internal_topic(ledger, wanted)

@@ -25,6 +25,7 @@ use crate::shares::Shares;
 use crate::steady_clock::SteadyClock;
 use crate::sync_threads::SyncThreads;
 use crate::topics_view::{Topic, TopicsView};
+use crate::transactions::{Transactions, transaction_settings};
 use fanlog_coordinators::catalog::CatalogView;
 use fanlog_environment::Environment;
 use fanlog_model::settings::BrokerSettings;
@@ -46,6 +47,7 @@ pub struct Broker {
     pub(crate) catalog: CatalogRuntime,
     pub(crate) groups: Arc<Groups>,
     pub(crate) shares: Arc<Shares>,
+    pub(crate) transactions: Transactions,
     pub(crate) producer_ids: ProducerIds,
     pub(crate) budget: FetchBudget,
     pub(crate) committer: CommitterThread,
@@ -146,6 +148,11 @@ impl Broker {
         &self.groups
     }
 
+    /// Transactions.
+    pub fn transactions(&self) -> &Transactions {
+        &self.transactions
+    }
+
     /// The catalog as far as it is durable.
     pub fn catalog_view(&self) -> Arc<CatalogView> {
         self.catalog.view()
@@ -184,10 +191,14 @@ impl Broker {
     pub(crate) fn follow(&self, settings: BrokerSettings, gone: &[Arc<Topic>]) {
         self.groups
             .follow_settings(group_settings(&settings, self.consumer_paces()));
+        self.transactions
+            .follow_settings(transaction_settings(&settings));
         *self.settings.write() = Arc::new(settings);
         self.groups
             .follow_topics(&self.topics(), !self.is_serving());
         self.shares
+            .follow_topics(&self.topics(), !self.is_serving());
+        self.transactions
             .follow_topics(&self.topics(), !self.is_serving());
         for topic in gone {
             self.shares.forget_topic(topic.id);

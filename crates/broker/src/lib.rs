@@ -12,6 +12,7 @@ mod broker;
 mod config;
 mod lookup;
 mod topics_view;
+mod transactions;
 
 mod append_types;
 mod cleaner;
@@ -86,3 +87,7 @@ pub use shares::{
 pub use start::StartError;
 pub use start_counter::StartCounterError;
 pub use topics_view::{Topic, TopicsView};
+pub use transactions::{
+    AllowError, MarkerError, TRANSACTIONS_TOPIC, TransactionRequestError, TransactionalCommitError,
+    Transactions, WrittenMarker,
+};

@@ -29,6 +29,7 @@ use crate::start_counter::{StartCounterError, raise_start_counter};
 use crate::steady_clock::SteadyClock;
 use crate::sync_threads::{SyncQueue, SyncThreads};
 use crate::topics_view::TopicsView;
+use crate::transactions::{Transactions, transaction_settings};
 use fanlog_coordinators::catalog::{CATALOG_TOPIC, Rules};
 use fanlog_environment::{Disk, Environment};
 use fanlog_model::{PartitionIndex, TopicId, TopicName};
@@ -199,6 +200,7 @@ impl Broker {
         }
         self.groups.stop_timers();
         self.shares.stop_timers();
+        self.transactions.stop_timers();
     }
 }
 
@@ -367,6 +369,12 @@ fn assemble(
         config.has_timers,
         opener.blocking,
     ));
+    let transactions = Transactions::new(
+        steady_clock.clone(),
+        transaction_settings(&settings),
+        config.has_timers,
+        opener.blocking,
+    );
     let broker = Arc::new(Broker {
         identity,
         budget: FetchBudget::new(config.fetch_memory_bytes),
@@ -377,6 +385,7 @@ fn assemble(
         catalog,
         groups,
         shares,
+        transactions,
         producer_ids: ProducerIds::default(),
         committer,
         sync_threads,
@@ -389,6 +398,7 @@ fn assemble(
     });
     broker.groups.belong_to(Arc::downgrade(&broker));
     broker.shares.belong_to(Arc::downgrade(&broker));
+    broker.transactions.belong_to(Arc::downgrade(&broker));
     broker.metrics().observe(Arc::downgrade(&broker));
     broker
 }

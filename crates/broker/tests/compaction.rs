@@ -311,6 +311,7 @@ async fn committed(broker: &Arc<Broker>, group: &str) -> Option<i64> {
             topic: name("t"),
             partition: PartitionIndex(0),
         }]),
+        require_stable: false,
     };
     loop {
         match drive(broker, broker.groups().fetch_offsets(request())).await {

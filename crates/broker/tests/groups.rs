@@ -109,6 +109,7 @@ async fn committed(broker: &Arc<Broker>, group: &str, topic: &str) -> Option<i64
             topic: name(topic),
             partition: PartitionIndex(0),
         }]),
+        require_stable: false,
     };
     let fetched = drive(broker, broker.groups().fetch_offsets(request)).await;
     let committed = fetched.unwrap().remove(0).committed?;
@@ -179,6 +180,7 @@ async fn an_offset_is_not_told_before_it_is_durable() {
             group: "g".into(),
             member: None,
             partitions: None,
+            require_stable: false,
         };
         tokio::spawn(async move { groups.fetch_offsets(request).await })
     };

@@ -10,7 +10,7 @@ pub mod catalog;
 pub mod group;
 #[cfg(feature = "planted-faults")]
 pub mod planted;
-pub mod transaction;
 pub mod share;
+pub mod transaction;
 
 pub use call::{CallId, Now};

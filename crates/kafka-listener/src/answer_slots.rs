@@ -62,6 +62,8 @@ impl AnswerSlots {
             | ApiKey::DescribeConfigs
             | ApiKey::DescribeLogDirs
             | ApiKey::DescribeProducers
+            | ApiKey::DescribeTransactions
+            | ApiKey::ListTransactions
             | ApiKey::ListConfigResources
             | ApiKey::DescribeTopicPartitions => Some(self.slot().await),
             _ => None,

@@ -122,6 +122,11 @@ pub(crate) const SERVED: &[ApiKey] = &[
     ApiKey::DeleteRecords,
     ApiKey::InitProducerId,
     ApiKey::OffsetForLeaderEpoch,
+    ApiKey::AddPartitionsToTxn,
+    ApiKey::AddOffsetsToTxn,
+    ApiKey::EndTxn,
+    ApiKey::WriteTxnMarkers,
+    ApiKey::TxnOffsetCommit,
     ApiKey::DescribeAcls,
     ApiKey::CreateAcls,
     ApiKey::DeleteAcls,
@@ -147,6 +152,8 @@ pub(crate) const SERVED: &[ApiKey] = &[
     ApiKey::UpdateFeatures,
     ApiKey::DescribeCluster,
     ApiKey::DescribeProducers,
+    ApiKey::DescribeTransactions,
+    ApiKey::ListTransactions,
     ApiKey::ConsumerGroupHeartbeat,
     ApiKey::ConsumerGroupDescribe,
     ApiKey::ListConfigResources,
@@ -370,6 +377,15 @@ async fn handle(context: Arc<ConnectionContext>, line: RequestLine, frame: Bytes
         ApiKey::OffsetForLeaderEpoch => {
             answer!(offset_for_leader_epoch, OffsetForLeaderEpochRequest)
         }
+        ApiKey::AddPartitionsToTxn => answer!(add_partitions_to_txn, AddPartitionsToTxnRequest),
+        ApiKey::AddOffsetsToTxn => answer!(add_offsets_to_txn, AddOffsetsToTxnRequest),
+        ApiKey::EndTxn => answer!(end_txn, EndTxnRequest),
+        ApiKey::WriteTxnMarkers => answer!(write_txn_markers, WriteTxnMarkersRequest),
+        ApiKey::TxnOffsetCommit => answer!(txn_offset_commit, TxnOffsetCommitRequest),
+        ApiKey::DescribeTransactions => {
+            answer!(describe_transactions, DescribeTransactionsRequest)
+        }
+        ApiKey::ListTransactions => answer!(list_transactions, ListTransactionsRequest),
         ApiKey::DescribeConfigs => answer!(describe_configs, DescribeConfigsRequest),
         ApiKey::AlterConfigs => answer!(alter_configs, AlterConfigsRequest),
         ApiKey::DescribeLogDirs => answer!(describe_log_dirs, DescribeLogDirsRequest),

@@ -30,6 +30,10 @@ macro_rules! error_codes {
 }
 
 error_codes! {
+    AddOffsetsToTxnResponse: .error_code;
+    AddPartitionsToTxnResponse<'_>: .error_code,
+        results_by_topic_v3_and_below/results_by_partition.partition_error_code,
+        results_by_transaction/topic_results/results_by_partition.partition_error_code;
     AlterClientQuotasResponse<'_>: entries.error_code;
     AlterConfigsResponse<'_>: responses.error_code;
     AlterPartitionReassignmentsResponse<'_>: .error_code, responses/partitions.error_code;
@@ -55,8 +59,10 @@ error_codes! {
     DescribeProducersResponse<'_>: topics/partitions.error_code;
     DescribeQuorumResponse<'_>: .error_code, topics/partitions.error_code;
     DescribeTopicPartitionsResponse<'_>: topics.error_code, topics/partitions.error_code;
+    DescribeTransactionsResponse<'_>: transaction_states.error_code;
     DescribeUserScramCredentialsResponse<'_>: .error_code, results.error_code;
     ElectLeadersResponse<'_>: .error_code, replica_election_results/partition_result.error_code;
+    EndTxnResponse: .error_code;
     ExpireDelegationTokenResponse: .error_code;
     FetchResponse<'_>: .error_code, responses/partitions.error_code;
     FindCoordinatorResponse<'_>: .error_code, coordinators.error_code;
@@ -69,6 +75,7 @@ error_codes! {
     ListGroupsResponse<'_>: .error_code;
     ListOffsetsResponse<'_>: topics/partitions.error_code;
     ListPartitionReassignmentsResponse<'_>: .error_code;
+    ListTransactionsResponse<'_>: .error_code;
     MetadataResponse<'_>: .error_code, topics.error_code, topics/partitions.error_code;
     OffsetCommitResponse<'_>: topics/partitions.error_code;
     OffsetDeleteResponse<'_>: .error_code, topics/partitions.error_code;
@@ -80,5 +87,7 @@ error_codes! {
     ShareAcknowledgeResponse<'_>: .error_code, responses/partitions.error_code;
     ShareFetchResponse<'_>: .error_code, responses/partitions.error_code, responses/partitions.acknowledge_error_code;
     SyncGroupResponse<'_>: .error_code;
+    TxnOffsetCommitResponse<'_>: topics/partitions.error_code;
     UpdateFeaturesResponse<'_>: .error_code, results.error_code;
+    WriteTxnMarkersResponse<'_>: markers/topics/partitions.error_code;
 }

@@ -7,6 +7,7 @@ mod groups;
 mod offsets;
 mod shares;
 mod topics;
+mod transactions;
 
 pub(crate) use append::{Refusal, of_append};
 pub(crate) use groups::{of_coordinator, of_group, of_group_failure, of_offset};
@@ -18,3 +19,4 @@ pub(crate) use topics::{
     of_altered, of_auto_create, of_catalog, of_create_partitions, of_create_topic, of_delete_topic,
     of_init_producer_id,
 };
+pub(crate) use transactions::{of_allow, of_marker, of_transaction, of_transactional_commit};

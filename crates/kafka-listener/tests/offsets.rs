@@ -219,16 +219,6 @@ async fn producer_ids_are_unique_and_their_retries_harmless() {
         let response = client.call(&request, version).await;
         assert_eq!((response.error_code, response.producer_epoch), (0, 0));
         ids.push(response.producer_id);
-        let transactional = InitProducerIdRequest {
-            transactional_id: Some("x".into()),
-            ..request
-        };
-        let response = client.call(&transactional, version).await;
-        assert_eq!(
-            error(response.error_code),
-            ErrorCode::TransactionalIdAuthorizationFailed
-        );
-        assert_eq!(response.producer_id, -1);
     }
     let half = InitProducerIdRequest {
         transactional_id: None,

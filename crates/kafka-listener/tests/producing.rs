@@ -55,8 +55,6 @@ async fn a_batch_that_is_refused_says_why() {
     old[16] = 1;
     let mut two = batch(&["a"]);
     two.extend(batch(&["b"]));
-    let mut transactional = produce("t", 0, -1, batch(&["a"]));
-    transactional.transactional_id = Some("x".into());
     let in_transaction = fill(
         BatchBuilder::new(Compression::None)
             .producer(1.into(), 0.into(), 0.into())
@@ -100,7 +98,6 @@ async fn a_batch_that_is_refused_says_why() {
             ),
             ErrorCode::MessageTooLarge,
         ),
-        (transactional, ErrorCode::TransactionalIdAuthorizationFailed),
     ];
     for (request, expected) in cases {
         let partition = produced(&mut client, &request).await;

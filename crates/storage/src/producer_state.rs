@@ -78,6 +78,27 @@ pub(crate) enum Verdict {
     Duplicate(ProducedBatch),
 }
 
+/// What counts of a batch that a coordinator writes in a producer's name.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct CoordinatorsBatch {
+    pub(crate) producer_id: ProducerId,
+    pub(crate) producer_epoch: ProducerEpoch,
+    pub(crate) is_control: bool,
+    /// Of a marker.
+    pub(crate) coordinator_epoch: Option<i32>,
+}
+
+impl CoordinatorsBatch {
+    pub(crate) fn of(header: &BatchHeader) -> Self {
+        Self {
+            producer_id: header.producer_id,
+            producer_epoch: header.producer_epoch,
+            is_control: header.is_control,
+            coordinator_epoch: header.marker.map(|marker| marker.coordinator_epoch),
+        }
+    }
+}
+
 /// The producers of one log.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct ProducerState {
@@ -193,37 +214,38 @@ impl ProducerState {
 
     /// Whether a coordinator's batch comes from a producer that was not fenced, and from a coordinator that was not. What is no marker
     /// begins a transaction, or goes on with one, as [`ProducerState::check`] has it.
-    pub(crate) fn check_epoch(
+    pub(crate) fn check_coordinators(
         &self,
-        header: &BatchHeader,
+        batch: CoordinatorsBatch,
         allowed_at: Option<Offset>,
     ) -> Result<(), AppendError> {
-        let known = self.producers.get(&header.producer_id);
+        let known = self.producers.get(&batch.producer_id);
         if let Some(producer) = known {
-            if header.producer_epoch < producer.epoch {
+            if batch.producer_epoch < producer.epoch {
                 return Err(AppendError::InvalidProducerEpoch {
-                    producer_id: header.producer_id,
+                    producer_id: batch.producer_id,
                     current: producer.epoch,
-                    found: header.producer_epoch,
+                    found: batch.producer_epoch,
                 });
             }
-            if let Some(marker) = header.marker
-                && marker.coordinator_epoch < producer.coordinator_epoch
+            if let Some(found) = batch.coordinator_epoch
+                && found < producer.coordinator_epoch
             {
-                return Err(AppendError::CoordinatorFenced {
-                    current: producer.coordinator_epoch,
-                    found: marker.coordinator_epoch,
-                });
+                let current = producer.coordinator_epoch;
+                return Err(AppendError::CoordinatorFenced { current, found });
             }
         }
         let is_open = known.is_some_and(|producer| {
-            producer.current_txn_first_offset != NONE && producer.epoch == header.producer_epoch
+            producer.current_txn_first_offset != NONE && producer.epoch == batch.producer_epoch
         });
-        if header.is_control || is_open {
+        let last_marker = known.map_or(NONE, |producer| producer.last_marker);
+        if batch.is_control || is_open || allowed_at.is_some_and(|at| last_marker < at) {
             return Ok(());
         }
-        let last_marker = known.map_or(NONE, |producer| producer.last_marker);
-        check_allowed(header, allowed_at, last_marker)
+        Err(AppendError::NotInTransaction {
+            producer_id: batch.producer_id,
+            producer_epoch: batch.producer_epoch,
+        })
     }
 
     /// Whether a producer has a transaction open under this epoch.

@@ -345,6 +345,7 @@ impl World {
             group: group_id(group),
             member: None,
             partitions: Some(vec![TopicPartition { topic, partition }]),
+            require_stable: false,
         };
         let at = (place.topic, place.partition);
         let read = self.groups[group].reading(at);

@@ -5,8 +5,8 @@
 //! Invariants: replay equals live.   Read next: `shard.rs`.
 
 use super::shard::Shard;
-use crate::replay::{ReplayError, replay};
-use fanlog_coordinators::group::{Ledger, apply, record_format};
+use crate::replay::{ReplayError, Replayed, replay_all};
+use fanlog_coordinators::group::{Ledger, apply, apply_end, apply_pending, record_format};
 use fanlog_model::{Offset, TopicName};
 use std::sync::Arc;
 
@@ -63,10 +63,26 @@ impl Shard {
 
     fn replayed(&self) -> Result<(Ledger, Offset), ReplayError> {
         let mut ledger = Ledger::default();
-        let end = replay(self.partition(), |key, value| {
-            match record_format::decode(key, value) {
-                Ok(record) => apply(&mut ledger, &record),
-                Err(skipped) => {
+        let end = replay_all(self.partition(), |replayed| {
+            let (key, value, producer) = match replayed {
+                Replayed::Record {
+                    key,
+                    value,
+                    in_transaction_of,
+                    ..
+                } => (key, value, in_transaction_of),
+                Replayed::End {
+                    producer,
+                    is_commit,
+                } => {
+                    apply_end(&mut ledger, producer, is_commit);
+                    return Ok(());
+                }
+            };
+            match (record_format::decode(key, value), producer) {
+                (Ok(record), Some(producer)) => apply_pending(&mut ledger, producer, &record),
+                (Ok(record), None) => apply(&mut ledger, &record),
+                (Err(skipped), _) => {
                     tracing::warn!(partition = %self.partition().folder(), %skipped, "a record is not ours");
                 }
             }

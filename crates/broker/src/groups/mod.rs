@@ -17,19 +17,24 @@ mod timer;
 
 pub(crate) use follow::{ConsumerPacesOfGroups, group_settings};
 pub(crate) use partitioning::java_hash;
+pub(crate) use partitioning::partition_of_name;
 pub use shard::CoordinatorError;
+pub(crate) use shard::{InTransactionError, Written};
 
+use crate::append_types::AppendError;
 use crate::blocking::Blocking;
 use crate::broker::Broker;
 use crate::steady_clock::SteadyClock;
+use crate::transactions::MarkerError;
 use fanlog_coordinators::CallId;
 use fanlog_coordinators::group::{
-    Answer, CommitOffsets, DeleteOffsets, DescribedGroup, FetchOffsets, FetchedOffset, GroupError,
-    GroupSettings, Heartbeat, Input, Join, Joined, Leave, LeftMember, List, ListedGroup,
-    OffsetOutcome, Sync, Synced,
+    Answer, CommitOffsets, DeleteOffsets, DescribedGroup, EndOffsets, FetchOffsets, FetchedOffset,
+    GroupError, GroupSettings, Heartbeat, Input, Join, Joined, Leave, LeftMember, List,
+    ListedGroup, OffsetOutcome, OffsetsProducer, Sync, Synced,
 };
 use fanlog_environment::Entropy;
 use fanlog_model::{GroupId, Offset, PartitionIndex, TopicId, TopicName, TopicPartition};
+use fanlog_protocol::records::EndMarker;
 use memory::GroupMemory;
 use parking_lot::{Mutex, RwLock};
 use partitioning::partition_of;
@@ -37,6 +42,7 @@ use shard::Shard;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, OnceLock, Weak};
 use thiserror::Error;
+use tokio::sync::oneshot::Receiver;
 use tokio::task::AbortHandle;
 
 /// The topic that remembers groups and their offsets.
@@ -318,7 +324,53 @@ impl Groups {
         self.shards.read().clone()
     }
 
-    async fn shard(&self, group: &GroupId) -> Result<Arc<Shard>, CoordinatorError> {
+    /// Has a transaction's end written to a partition of the topic; nothing where there is no such partition, or it has seen a later
+    /// epoch of the producer or the coordinator. The answer waits to be durable.
+    pub(crate) fn end_offsets(
+        &self,
+        index: PartitionIndex,
+        producer: OffsetsProducer,
+        marker: EndMarker,
+    ) -> Result<Option<Receiver<Answer>>, CoordinatorError> {
+        match self.write_end(index, producer, marker) {
+            Ok(receiver) => Ok(Some(receiver)),
+            Err(MarkerError::Coordinator(error)) => Err(error),
+            Err(_) => Ok(None),
+        }
+    }
+
+    /// As `end_offsets`, and says why it refuses.
+    pub(crate) fn write_end(
+        &self,
+        index: PartitionIndex,
+        producer: OffsetsProducer,
+        marker: EndMarker,
+    ) -> Result<Receiver<Answer>, MarkerError> {
+        let shards = self.shards();
+        let shard = usize::try_from(index.0).ok().and_then(|i| shards.get(i));
+        let shard = shard.ok_or(CoordinatorError::Loading)?;
+        let written = Written {
+            producer,
+            allowed_at: None,
+            coordinator_epoch: Some(marker.coordinator_epoch),
+        };
+        let end = |call| {
+            Input::EndOffsets(EndOffsets {
+                call,
+                producer,
+                is_commit: marker.is_commit,
+                coordinator_epoch: marker.coordinator_epoch,
+            })
+        };
+        shard
+            .submit_in_transaction(written, end)
+            .map_err(|error| match error {
+                InTransactionError::Refused(refused) => AppendError::Refused(refused).into(),
+                InTransactionError::Coordinator(error) => error.into(),
+            })
+    }
+
+    pub(crate) async fn shard(&self, group: &GroupId) -> Result<Arc<Shard>, CoordinatorError> {
         let mut shards = self.shards();
         if shards.is_empty() {
             self.make_topic().await?;

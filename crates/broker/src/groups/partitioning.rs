@@ -4,8 +4,13 @@ use fanlog_model::{GroupId, PartitionIndex};
 
 /// The partition of a group among `count`.
 pub(crate) fn partition_of(group: &GroupId, count: i32) -> PartitionIndex {
+    partition_of_name(group.as_str(), count)
+}
+
+/// The same for any name: transactional ids are spread likewise.
+pub(crate) fn partition_of_name(name: &str, count: i32) -> PartitionIndex {
     assert!(count > 0, "a topic has at least one partition");
-    let hash = java_hash(group.as_str());
+    let hash = java_hash(name);
     // As Kafka does: the absolute value of the smallest number is taken to be zero.
     let positive = hash.checked_abs().unwrap_or(0);
     PartitionIndex(positive % count)

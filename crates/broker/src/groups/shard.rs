@@ -8,14 +8,15 @@
 
 use super::batch::group_batch;
 use super::memory::{GroupMemory, MemoryShare};
-use crate::append_types::{AppendError, Appender};
+use crate::append_types::{AppendError, Appender, RefusedBatch};
 use crate::blocking::Blocking;
 use crate::broker::Broker;
 use crate::partition::Partition;
 use crate::steady_clock::SteadyClock;
 use crate::topics_view::TopicsView;
 use fanlog_coordinators::group::{
-    self, Answer, Decision, GroupRecord, GroupSettings, Input, Ledger, Reply, Waiting,
+    self, Answer, Decision, GroupRecord, GroupSettings, Input, Ledger, OffsetsProducer, Reply,
+    TransactionalWrite, Waiting,
 };
 use fanlog_coordinators::{CallId, Now};
 use fanlog_model::{Offset, TopicName};
@@ -40,6 +41,27 @@ pub enum CoordinatorError {
         /// What happened.
         reason: Arc<str>,
     },
+}
+
+/// Who writes in a transaction, and by whose leave.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Written {
+    pub(crate) producer: OffsetsProducer,
+    /// Where the log ended when the transaction's coordinator allowed it; not needed where one is under way here.
+    pub(crate) allowed_at: Option<Offset>,
+    /// The epoch of the coordinator that ends the transaction.
+    pub(crate) coordinator_epoch: Option<i32>,
+}
+
+/// Why nothing is written in a transaction.
+#[derive(Debug, Error)]
+pub(crate) enum InTransactionError {
+    /// The log would refuse it.
+    #[error(transparent)]
+    Refused(RefusedBatch),
+    /// The machine cannot answer.
+    #[error(transparent)]
+    Coordinator(#[from] CoordinatorError),
 }
 
 /// One partition of `__consumer_offsets` and its machine.
@@ -71,6 +93,8 @@ struct Machine {
     callers: HashMap<CallId, oneshot::Sender<Answer>>,
     /// Everything below this offset was decided upon: no answer leaves before it is durable.
     decided_end: Offset,
+    /// Where the log ended when the coordinator of the transaction that is being decided upon allowed it.
+    allowed_at: Option<Offset>,
     armed: Option<Duration>,
     memory: MemoryShare,
 }
@@ -158,6 +182,42 @@ impl Shard {
         Ok(receiver)
     }
 
+    /// Hands in what is written in a producer's name, unless the log would refuse it. The decision is made on return, its answer waits
+    /// to be durable.
+    pub(crate) fn submit_in_transaction(
+        self: &Arc<Self>,
+        written: Written,
+        input: impl FnOnce(CallId) -> Input,
+    ) -> Result<oneshot::Receiver<Answer>, InTransactionError> {
+        let call = CallId(self.calls.fetch_add(1, Ordering::Relaxed));
+        let (sender, receiver) = oneshot::channel();
+        let mut refused = None;
+        self.with_machine(|shard, machine| {
+            let producer = written.producer;
+            let check = shard.partition.with_log(|log| {
+                log.check_coordinators_batch(
+                    producer.id,
+                    producer.epoch,
+                    written.coordinator_epoch,
+                    written.allowed_at,
+                )
+            });
+            if let Ok(Err(error)) = check {
+                refused = Some(error);
+                return Ok(Vec::new());
+            }
+            machine.callers.insert(call, sender);
+            machine.allowed_at = written.allowed_at;
+            let decided = shard.decide(machine, input(call));
+            machine.allowed_at = None;
+            decided
+        })?;
+        match refused {
+            Some(error) => Err(InTransactionError::Refused(error)),
+            None => Ok(receiver),
+        }
+    }
+
     /// Hands in what nobody waits for: a time-out, or the news that a topic is gone.
     pub(crate) fn tell(self: &Arc<Self>, input: Input) -> Result<(), CoordinatorError> {
         self.with_machine(|shard, machine| shard.decide(machine, input))
@@ -202,6 +262,7 @@ impl Shard {
         let Decision {
             records,
             replies,
+            transaction,
             refused_for_memory,
         } = group::decide(
             &settings,
@@ -211,8 +272,9 @@ impl Shard {
             now,
             input,
         );
-        if !records.is_empty() {
-            self.log(machine, &records, now)?;
+        let is_end = matches!(transaction, Some(TransactionalWrite::End(_)));
+        if !records.is_empty() || is_end {
+            self.log(machine, &records, transaction, now)?;
         }
         machine.note_memory(refused_for_memory, settings.memory_bytes_max);
         self.rearm(machine);
@@ -224,15 +286,26 @@ impl Shard {
         &self,
         machine: &mut Machine,
         records: &[GroupRecord],
+        transaction: Option<TransactionalWrite>,
         now: Now,
     ) -> Result<(), LogError> {
-        let mut batch = group_batch(records, now.wall)?;
+        let mut batch = group_batch(records, transaction, now.wall)?;
+        // What a transaction writes here was allowed, or is under way; a marker needs no leave.
+        let allowed_at = machine.allowed_at.take();
         let receipt = self
             .partition
-            .append_as(&mut batch, Appender::Coordinator, None)?;
+            .append_as(&mut batch, Appender::Coordinator, allowed_at)?;
         machine.decided_end = receipt.last_offset().plus(1);
         for record in records {
-            group::apply(&mut machine.ledger, record);
+            match transaction {
+                Some(TransactionalWrite::Offsets(producer)) => {
+                    group::apply_pending(&mut machine.ledger, producer.id, record);
+                }
+                _ => group::apply(&mut machine.ledger, record),
+            }
+        }
+        if let Some(TransactionalWrite::End(end)) = transaction {
+            group::apply_end(&mut machine.ledger, end.producer.id, end.is_commit);
         }
         Ok(())
     }
@@ -292,6 +365,7 @@ impl Shard {
             waiting,
             callers: HashMap::new(),
             decided_end: end,
+            allowed_at: None,
             armed,
             memory: self.memory.share(),
         });

@@ -74,6 +74,12 @@ impl Collector for BrokerGauges {
             "Memory that groups and committed offsets take, about; fanlog.groups.memory.bytes bounds it",
             &i64::try_from(memory.bytes()).unwrap_or(i64::MAX),
         )?;
+        gauge(
+            &mut encoder,
+            "transaction_memory_bytes",
+            "Memory that transactional ids take, about; fanlog.transactions.memory.bytes bounds it",
+            &i64::try_from(broker.transactions().memory_bytes()).unwrap_or(i64::MAX),
+        )?;
         encoder
             .encode_descriptor(
                 "group_memory_refusals",

@@ -265,8 +265,7 @@ impl Partition {
     ///
     /// # Errors
     /// As there; the transaction has ended meanwhile.
-    #[expect(dead_code, reason = "the transaction coordinator comes next")]
-    pub(crate) fn append_allowed(
+    pub fn append_allowed(
         self: &Arc<Self>,
         batches: &mut [u8],
         allowed_at: Offset,
@@ -281,7 +280,6 @@ impl Partition {
 
     /// Whether a producer has a transaction under way here; if not, where the log ends: what a coordinator allows from now on holds
     /// until the next marker.
-    #[expect(dead_code, reason = "the transaction coordinator comes next")]
     pub(crate) fn transaction_of(
         &self,
         id: ProducerId,

@@ -25,7 +25,7 @@ impl Deciding<'_> {
         self.reply(commit.call, Answer::CommitOffsets(result));
     }
 
-    fn check_commit(&mut self, commit: &CommitOffsets) -> Result<(), GroupError> {
+    pub(super) fn check_commit(&mut self, commit: &CommitOffsets) -> Result<(), GroupError> {
         // An empty group id is accepted here and in OffsetFetch, as Kafka does for its oldest clients.
         GroupError::check_names(&[("group id", commit.group.as_str())])?;
         let known = self.ledger.group(&commit.group);
@@ -61,7 +61,7 @@ impl Deciding<'_> {
         })
     }
 
-    fn commit_offset(
+    pub(super) fn commit_offset(
         &mut self,
         commit: &CommitOffsets,
         given: &OffsetToCommit,

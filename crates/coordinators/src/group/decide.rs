@@ -8,8 +8,8 @@
 use super::deadlines::Purpose;
 use super::live_group::{LiveGroup, Phase};
 use super::{
-    Answer, GroupError, GroupKind, GroupRecord, GroupSettings, Input, Ledger, MemberId, Reply,
-    TopicsSnapshot, Waiting,
+    Answer, EndOffsets, GroupError, GroupKind, GroupRecord, GroupSettings, Input, Ledger, MemberId,
+    OffsetsProducer, Reply, TopicsSnapshot, Waiting,
 };
 use crate::{CallId, Now};
 use fanlog_model::GroupId;
@@ -23,8 +23,19 @@ pub struct Decision {
     pub records: Vec<GroupRecord>,
     /// To release when these records, and all decided before, are durable. If the append fails, drop the machine.
     pub replies: Vec<Reply>,
+    /// Whether the records are a transaction's, or how one ends.
+    pub transaction: Option<TransactionalWrite>,
     /// How many new groups, members or offsets were refused for want of memory.
     pub refused_for_memory: u64,
+}
+
+/// What a decision has to do with a transaction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TransactionalWrite {
+    /// The records are written in a producer's name, and applied by [`apply_pending`](super::apply_pending).
+    Offsets(OffsetsProducer),
+    /// Its marker is written, and applied by [`apply_end`](super::apply_end).
+    End(EndOffsets),
 }
 
 /// Decides on one input. The ledger must hold every record decided so far.
@@ -47,6 +58,8 @@ pub fn decide(
         Input::RegexResolved(resolved) => deciding.regex_resolved(&resolved),
         Input::Leave(leave) => deciding.leave(leave),
         Input::CommitOffsets(commit) => deciding.commit_offsets(commit),
+        Input::CommitInTransaction(commit) => deciding.commit_in_transaction(commit),
+        Input::EndOffsets(end) => deciding.end_offsets(end),
         Input::FetchOffsets(fetch) => deciding.fetch_offsets(fetch),
         Input::DeleteOffsets(delete) => deciding.delete_offsets(delete),
         Input::DeleteGroup { call, group } => deciding.delete_group(call, group),

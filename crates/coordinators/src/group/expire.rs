@@ -40,7 +40,11 @@ impl Deciding<'_> {
         for (partition, committed) in &known.offsets {
             let topic = partition.topic.as_str();
             let is_read = topics.contains(topic) || live.is_some_and(|g| g.is_subscribed_to(topic));
-            if !is_read && since.is_some_and(|since| self.is_expired(committed, since)) {
+            let is_pending = self.ledger.pending().has(id, partition);
+            if !is_read
+                && !is_pending
+                && since.is_some_and(|since| self.is_expired(committed, since))
+            {
                 expired.push(partition);
             }
         }

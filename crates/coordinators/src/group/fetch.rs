@@ -10,7 +10,15 @@ impl Deciding<'_> {
     pub(super) fn fetch_offsets(&mut self, fetch: FetchOffsets) {
         let known = self.ledger.group(&fetch.group);
         let checked = self.check_fetch(&fetch, known);
-        let offsets = checked.map(|()| fetched(known, fetch.partitions));
+        let pending = fetch.require_stable.then(|| self.ledger.pending());
+        let offsets = checked.map(|()| {
+            let mut offsets = fetched(known, fetch.partitions);
+            for offset in &mut offsets {
+                offset.is_unstable =
+                    pending.is_some_and(|pending| pending.has(&fetch.group, &offset.partition));
+            }
+            offsets
+        });
         self.reply(fetch.call, Answer::FetchOffsets(offsets));
     }
 
@@ -39,12 +47,14 @@ fn fetched(
         let all = offsets.map(|(partition, committed)| FetchedOffset {
             partition: partition.clone(),
             committed: Some(committed.clone()),
+            is_unstable: false,
         });
         return all.collect();
     };
     let wanted = partitions.into_iter().map(|partition| FetchedOffset {
         committed: group.and_then(|group| group.offsets.get(&partition).cloned()),
         partition,
+        is_unstable: false,
     });
     wanted.collect()
 }

@@ -1,7 +1,7 @@
 //! What a group machine is asked: one struct per request, free of the wire.
 
 use super::consumer::{ConsumerHeartbeat, RegexResolved};
-use super::{InstanceId, MemberId};
+use super::{InstanceId, MemberId, OffsetsProducer};
 use crate::CallId;
 use bytes::Bytes;
 use fanlog_model::{
@@ -25,6 +25,10 @@ pub enum Input {
     CommitOffsets(CommitOffsets),
     /// OffsetFetch for one group. It goes through the machine so that its reply waits behind the records before it (GRP-3).
     FetchOffsets(FetchOffsets),
+    /// TxnOffsetCommit.
+    CommitInTransaction(CommitInTransaction),
+    /// A transaction that has committed offsets here has ended.
+    EndOffsets(EndOffsets),
     /// OffsetDelete.
     DeleteOffsets(DeleteOffsets),
     /// DeleteGroups, for one group.
@@ -198,6 +202,28 @@ pub struct OffsetToCommit {
     pub metadata: Arc<str>,
 }
 
+/// TxnOffsetCommit. The runtime has made sure that the producer's transaction is under way and knows of this partition.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CommitInTransaction {
+    /// Who writes.
+    pub producer: OffsetsProducer,
+    /// What, and for which group.
+    pub commit: CommitOffsets,
+}
+
+/// The end of a transaction, as its marker says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct EndOffsets {
+    /// Who asks.
+    pub call: CallId,
+    /// Whose transaction.
+    pub producer: OffsetsProducer,
+    /// Whether its offsets count.
+    pub is_commit: bool,
+    /// The epoch of the coordinator that says so.
+    pub coordinator_epoch: i32,
+}
+
 /// OffsetFetch for one group.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FetchOffsets {
@@ -209,6 +235,8 @@ pub struct FetchOffsets {
     pub member: Option<(MemberId, i32)>,
     /// The partitions wanted; `None` for all that have an offset.
     pub partitions: Option<Vec<TopicPartition>>,
+    /// Whether offsets that a transaction under way may replace are answered as unstable.
+    pub require_stable: bool,
 }
 
 /// OffsetDelete.
@@ -242,6 +270,7 @@ impl Input {
             Self::Heartbeat(heartbeat) => Some(&heartbeat.group),
             Self::Leave(leave) => Some(&leave.group),
             Self::CommitOffsets(commit) => Some(&commit.group),
+            Self::CommitInTransaction(commit) => Some(&commit.commit.group),
             Self::FetchOffsets(fetch) => Some(&fetch.group),
             Self::DeleteOffsets(delete) => Some(&delete.group),
             Self::DeleteGroup { group, .. }
@@ -249,7 +278,8 @@ impl Input {
             | Self::DescribeConsumer { group, .. } => Some(group),
             Self::ConsumerHeartbeat(heartbeat) => Some(&heartbeat.group),
             Self::RegexResolved(resolved) => Some(&resolved.group),
-            Self::List(_)
+            Self::EndOffsets(_)
+            | Self::List(_)
             | Self::TopicDeleted(_)
             | Self::PartitionsDeleted(_)
             | Self::TopicsChanged

@@ -8,7 +8,7 @@
 use super::consumer::ConsumerGroup;
 use super::memory;
 use super::share::ShareGroup;
-use super::{CommittedOffset, GroupMetadata, GroupRecord};
+use super::{CommittedOffset, GroupMetadata, GroupRecord, PendingOffsets};
 use fanlog_model::{GroupId, TopicPartition};
 use std::collections::BTreeMap;
 
@@ -16,7 +16,8 @@ use std::collections::BTreeMap;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Ledger {
     groups: BTreeMap<GroupId, LedgerGroup>,
-    bytes: usize,
+    pub(super) pending: PendingOffsets,
+    pub(super) bytes: usize,
 }
 
 /// One group that the log knows.
@@ -107,7 +108,13 @@ impl Ledger {
                     .map(|(p, o)| memory::of_committed(p, o))
                     .sum::<usize>()
         };
-        self.groups.iter().map(of_group).sum()
+        let groups: usize = self.groups.iter().map(of_group).sum();
+        groups + self.pending.counted_bytes()
+    }
+
+    /// The offsets of transactions under way.
+    pub fn pending(&self) -> &PendingOffsets {
+        &self.pending
     }
 
     /// One committed offset.
@@ -138,6 +145,7 @@ pub fn apply(ledger: &mut Ledger, record: &GroupRecord) {
             committed,
         } => {
             let known = known_or_new(&mut ledger.groups, &mut ledger.bytes, group);
+            ledger.pending.supersede(group, partition);
             let before = known.offsets.insert(partition.clone(), committed.clone());
             let bytes = |committed| memory::of_committed(partition, committed);
             ledger.bytes += bytes(committed);

@@ -38,15 +38,16 @@ mod heartbeat;
 mod join;
 mod leave;
 mod sync;
+mod transactional_commit;
 
 mod check_invariants;
 
 pub use check_invariants::check_invariants;
-pub use decide::{Decision, decide};
+pub use decide::{Decision, TransactionalWrite, decide};
 pub use errors::{GroupError, OffsetError};
 pub use inputs::{
-    CommitOffsets, DeleteOffsets, FetchOffsets, Heartbeat, Input, Join, Leave, LeavingMember, List,
-    OffsetToCommit, Protocol, Sync,
+    CommitInTransaction, CommitOffsets, DeleteOffsets, EndOffsets, FetchOffsets, Heartbeat, Input,
+    Join, Leave, LeavingMember, List, OffsetToCommit, Protocol, Sync,
 };
 pub use ledger::{GroupKind, Ledger, LedgerGroup, apply};
 pub use names::{InstanceId, MemberId};
@@ -62,6 +63,7 @@ pub use settings::{
     PROTOCOLS_BYTES_MAX, PROTOCOLS_PER_MEMBER_MAX,
 };
 pub use topics::{FewTopics, TopicsSnapshot};
+pub use transactional_commit::{OffsetsProducer, PendingOffsets, apply_end, apply_pending};
 pub use waiting::{Waiting, next_deadline};
 
 #[cfg(test)]

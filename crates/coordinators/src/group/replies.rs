@@ -30,6 +30,8 @@ pub enum Answer {
     Leave(Result<Vec<LeftMember>, GroupError>),
     /// To CommitOffsets: one result per offset, in the request's order.
     CommitOffsets(Result<Vec<OffsetOutcome>, GroupError>),
+    /// To EndOffsets.
+    OffsetsEnded,
     /// To FetchOffsets: the partitions asked for in their order, or all in order of topic and partition. A group that does not exist
     /// has no offsets; refused is only who says that it is a member, and isn't.
     FetchOffsets(Result<Vec<FetchedOffset>, GroupError>),
@@ -118,6 +120,8 @@ pub struct FetchedOffset {
     /// What is stored; `None` if the group has no offset there. Where its topic id is neither zero nor the topic's
     /// present id, it belongs to an earlier life of the topic and must be shown as none.
     pub committed: Option<CommittedOffset>,
+    /// Whether a transaction under way may replace it, and that matters to whoever asked.
+    pub is_unstable: bool,
 }
 
 /// A group for DescribeGroups.

@@ -159,7 +159,11 @@ impl<'a> Deciding<'a> {
             return;
         }
         let timeout = i64::from(transaction.timeout_ms.max(0));
-        let passed = self.now.wall.get().saturating_sub(transaction.started_at.get());
+        let passed = self
+            .now
+            .wall
+            .get()
+            .saturating_sub(transaction.started_at.get());
         let left = timeout.saturating_sub(passed).clamp(0, timeout);
         let at = self.now.monotonic + Duration::from_millis(left.unsigned_abs());
         self.waiting.change(id, |live| live.times_out_at = Some(at));

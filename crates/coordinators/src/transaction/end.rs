@@ -46,7 +46,13 @@ impl Deciding<'_> {
         if !is_epoch_valid(known, end.producer, is_second, repetition) {
             return Err(self.fenced(id, end.producer, known));
         }
-        let ending = ending(known, is_commit, is_second, end.version, repetition.is_any());
+        let ending = ending(
+            known,
+            is_commit,
+            is_second,
+            end.version,
+            repetition.is_any(),
+        );
         match ending.ok_or_else(|| self.refused_in(id, known, is_commit))? {
             Ending::Was => Ok(Some(Producer {
                 id: known.producer_id,
@@ -139,8 +145,7 @@ impl Deciding<'_> {
         let Some(known) = self.ledger.get(id) else {
             return;
         };
-        let is_present =
-            known.producer_id == producer.id && known.producer_epoch == producer.epoch;
+        let is_present = known.producer_id == producer.id && known.producer_epoch == producer.epoch;
         if !known.state.is_ending() || !is_present {
             return;
         }

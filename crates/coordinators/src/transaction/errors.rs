@@ -24,7 +24,9 @@ pub enum TransactionError {
         max: i32,
     },
     /// The name is not known, or belongs to another producer id: begin anew with InitProducerId.
-    #[error("transactional id '{id}' is not that of producer {given}; begin anew with InitProducerId")]
+    #[error(
+        "transactional id '{id}' is not that of producer {given}; begin anew with InitProducerId"
+    )]
     ProducerIdMapping {
         /// The name.
         id: TransactionalId,
@@ -68,7 +70,9 @@ pub enum TransactionError {
         id: TransactionalId,
     },
     /// There is no room for more names or partitions.
-    #[error("transactions take the memory of fanlog.transactions.memory.bytes {max}; raise it, or use fewer transactional ids")]
+    #[error(
+        "transactions take the memory of fanlog.transactions.memory.bytes {max}; raise it, or use fewer transactional ids"
+    )]
     MemoryFull {
         /// The setting.
         max: usize,

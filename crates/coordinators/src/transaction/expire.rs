@@ -23,7 +23,9 @@ impl Deciding<'_> {
             if is_expired(known) {
                 self.waiting.change(id, |live| live.last_epoch = None);
                 let id = id.clone();
-                self.decision.records.push(TransactionRecord::Expired { id });
+                self.decision
+                    .records
+                    .push(TransactionRecord::Expired { id });
             }
         }
     }

@@ -11,7 +11,10 @@ const PARTITION_BYTES: usize = 96;
 
 pub(super) fn of(id: &TransactionalId, transaction: &Transaction) -> usize {
     let partitions = transaction.partitions.iter();
-    of_id(id) + partitions.map(|p| of_partition(p.topic.as_str())).sum::<usize>()
+    of_id(id)
+        + partitions
+            .map(|p| of_partition(p.topic.as_str()))
+            .sum::<usize>()
 }
 
 pub(super) fn of_id(id: &TransactionalId) -> usize {
@@ -24,9 +27,17 @@ pub(super) fn of_partition(topic: &str) -> usize {
 
 impl Deciding<'_> {
     /// Whether so many bytes more may be held; `is_new` says that nothing goes on with them.
-    pub(super) fn check_memory(&mut self, bytes: usize, is_new: bool) -> Result<(), TransactionError> {
+    pub(super) fn check_memory(
+        &mut self,
+        bytes: usize,
+        is_new: bool,
+    ) -> Result<(), TransactionError> {
         let limit = self.settings.memory_bytes_max;
-        let max = if is_new { limit } else { limit.saturating_mul(2) };
+        let max = if is_new {
+            limit
+        } else {
+            limit.saturating_mul(2)
+        };
         let held = self.settings.memory_bytes_elsewhere + self.ledger.bytes();
         if held.saturating_add(bytes) <= max {
             return Ok(());

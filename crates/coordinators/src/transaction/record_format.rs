@@ -133,8 +133,8 @@ pub fn decode(
 
 fn transaction(value: TransactionLogValue<'_>) -> Result<Transaction, SkippedRecord> {
     let number = value.transaction_status;
-    let state = TransactionState::from_number(number)
-        .ok_or(SkippedRecord::BadState { state: number })?;
+    let state =
+        TransactionState::from_number(number).ok_or(SkippedRecord::BadState { state: number })?;
     let mut partitions = BTreeSet::new();
     for topic in value.transaction_partitions.into_iter().flatten() {
         let name = TopicName::new(&topic.topic).map_err(SkippedRecord::BadTopic)?;

@@ -73,14 +73,17 @@ impl Waiting {
             self.live.remove(id);
         }
         let deadlines = |live: &Live| {
-            let time_out = live.times_out_at.map(|at| (at, Purpose::TimeOut(id.clone())));
+            let time_out = live
+                .times_out_at
+                .map(|at| (at, Purpose::TimeOut(id.clone())));
             let answer = live.ending.map(|(_, at)| (at, Purpose::Answer(id.clone())));
             [time_out, answer]
         };
         for deadline in deadlines(&before).into_iter().flatten() {
             self.deadlines.remove(&deadline);
         }
-        self.deadlines.extend(deadlines(&after).into_iter().flatten());
+        self.deadlines
+            .extend(deadlines(&after).into_iter().flatten());
     }
 }
 

@@ -1,6 +1,6 @@
 //! DescribeProducers, version 0: the producers that partitions remember, with their last sequences (KIP-664).
 //!
-//! Not implemented: open transactions, as there are none; a coordinator's epoch and a transaction's start are -1.
+//! A transaction's start is -1 where none is open, a coordinator's epoch where none has ended.
 
 use crate::context::ConnectionContext;
 use crate::errors;

@@ -1,9 +1,7 @@
-//! FindCoordinator, versions 0-6: which broker coordinates a group. Here: this one.
+//! FindCoordinator, versions 0-6: which broker coordinates a group or a transactional id. Here: this one.
 //!
 //! Versions: 1 kinds of keys, error messages; 3 flexible; 4 several keys; 6 share groups.
-//! Not implemented: coordinators of transactions: TRANSACTIONAL_ID_AUTHORIZATION_FAILED with a message that says so,
-//! as that is the code which both Java and librdkafka take for final instead of asking for ever. Share groups:
-//! INVALID_REQUEST.
+//! Not implemented: share groups: INVALID_REQUEST.
 
 use crate::context::ConnectionContext;
 use fanlog_protocol::ErrorCode;
@@ -47,7 +45,7 @@ pub(crate) async fn handle(
 fn coordinator(context: &ConnectionContext, key_type: i8, key: &str) -> Coordinator<'static> {
     let key = Cow::Owned(key.to_owned());
     let (error, refusal) = match key_type {
-        KEY_GROUP => {
+        KEY_GROUP | KEY_TRANSACTION => {
             let (host, port) = context.advertised();
             return Coordinator {
                 key,
@@ -57,13 +55,11 @@ fn coordinator(context: &ConnectionContext, key_type: i8, key: &str) -> Coordina
                 ..Default::default()
             };
         }
-        KEY_TRANSACTION => (
-            ErrorCode::TransactionalIdAuthorizationFailed,
-            "transactions are not served yet; leave transactional.id unset".to_owned(),
-        ),
         other => (
             ErrorCode::InvalidRequest,
-            format!("coordinators of key type {other} are not served; only groups (0) are"),
+            format!(
+                "coordinators of key type {other} are not served; only groups (0) and transactions (1) are"
+            ),
         ),
     };
     Coordinator {

@@ -41,8 +41,15 @@ pub(crate) mod offset_delete;
 pub(crate) mod offset_fetch;
 pub(crate) mod sync_group;
 
+pub(crate) mod add_offsets_to_txn;
+pub(crate) mod add_partitions_to_txn;
+pub(crate) mod describe_transactions;
+pub(crate) mod end_txn;
+pub(crate) mod list_transactions;
 pub(crate) mod share_acknowledge;
 pub(crate) mod share_fetch;
+pub(crate) mod txn_offset_commit;
+pub(crate) mod write_txn_markers;
 
 pub(crate) mod alter_client_quotas;
 pub(crate) mod alter_user_scram_credentials;

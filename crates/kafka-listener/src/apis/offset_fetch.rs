@@ -3,7 +3,7 @@
 //! Behaviour: answers only what is durable (GRP-3). A partition without an offset answers -1 and no error. An
 //! offset of an earlier life of a topic is shown as none.
 //! Versions: 2 an error on top (before, each partition carries it), and all partitions where none are named; 5
-//! leader epochs; 6 flexible; 7 stable offsets only, which all are without transactions; 8 several groups; 9 member
+//! leader epochs; 6 flexible; 7 stable offsets only, where asked for; 8 several groups; 9 member
 //! epochs, which are checked in groups of the new protocol; 10 topic ids.
 
 use crate::context::ConnectionContext;
@@ -48,7 +48,7 @@ pub(crate) async fn handle(
     }
     let mut groups = Vec::with_capacity(request.groups.len());
     for group in &request.groups {
-        groups.push(one_of_several(context, group, version).await);
+        groups.push(one_of_several(context, group, request.require_stable, version).await);
     }
     OffsetFetchResponse {
         groups,
@@ -68,7 +68,15 @@ async fn single(
             };
         topics.iter().map(topic).collect::<Vec<_>>()
     });
-    let (topics, error) = fetch(context, &request.group_id, None, asked, version).await;
+    let (topics, error) = fetch(
+        context,
+        &request.group_id,
+        None,
+        asked,
+        request.require_stable,
+        version,
+    )
+    .await;
     // P9: version 1 has no other place for the error, and "no offset" would send the consumer back to the start.
     let (on_top, on_each) = match version >= ERROR_ON_TOP_SINCE {
         true => (error, ErrorCode::None),
@@ -99,6 +107,7 @@ async fn single(
 async fn one_of_several(
     context: &ConnectionContext,
     group: &OffsetFetchRequestGroup<'_>,
+    require_stable: bool,
     version: i16,
 ) -> OffsetFetchResponseGroup<'static> {
     let topics = context.broker().topics();
@@ -112,7 +121,16 @@ async fn one_of_several(
             };
         asked.iter().map(topic).collect::<Vec<_>>()
     });
-    let (topics, error) = fetch(context, &group.group_id, member_of(group), asked, version).await;
+    let member = member_of(group);
+    let (topics, error) = fetch(
+        context,
+        &group.group_id,
+        member,
+        asked,
+        require_stable,
+        version,
+    )
+    .await;
     OffsetFetchResponseGroup {
         group_id: Cow::Owned(group.group_id.to_string()),
         topics,
@@ -167,6 +185,7 @@ async fn fetch(
     group: &str,
     member: Option<(MemberId, i32)>,
     asked: Option<Vec<AskedTopic>>,
+    require_stable: bool,
     version: i16,
 ) -> (Vec<OffsetFetchResponseTopics<'static>>, ErrorCode) {
     let fetch = FetchOffsets {
@@ -176,6 +195,7 @@ async fn fetch(
         partitions: asked
             .as_ref()
             .map(|topics| topics.iter().flat_map(AskedTopic::wanted).collect()),
+        require_stable,
     };
     let (fetched, error) = match context.broker().groups().fetch_offsets(fetch).await {
         Ok(fetched) => (fetched, ErrorCode::None),
@@ -221,10 +241,11 @@ fn as_asked(
             topic: name.clone(),
             partition: PartitionIndex(index),
         };
-        match by_partition
-            .get(&place)
-            .and_then(|offset| current(topics, offset))
-        {
+        let found = by_partition.get(&place);
+        if found.is_some_and(|offset| offset.is_unstable) {
+            return no_offset(index, ErrorCode::UnstableOffsetCommit);
+        }
+        match found.and_then(|offset| current(topics, offset)) {
             Some(committed) => offset(index, committed),
             None => no_offset(index, ErrorCode::None),
         }
@@ -255,14 +276,21 @@ fn all(
         if version >= TOPIC_IDS_SINCE && topic_id.is_nil() {
             return None;
         }
-        let known = of_topic
-            .iter()
-            .filter_map(|o| Some((o.partition.partition.0, current(topics, o)?)));
+        let known = of_topic.iter().filter_map(|o| {
+            let committed = current(topics, o)?;
+            Some((
+                o.partition.partition.0,
+                (!o.is_unstable).then_some(committed),
+            ))
+        });
         Some(OffsetFetchResponseTopics {
             name: Cow::Owned(name.to_string()),
             topic_id,
             partitions: known
-                .map(|(index, committed)| offset(index, committed))
+                .map(|(index, found)| match found {
+                    Some(committed) => offset(index, committed),
+                    None => no_offset(index, ErrorCode::UnstableOffsetCommit),
+                })
                 .collect(),
         })
     });

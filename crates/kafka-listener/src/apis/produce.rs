@@ -5,15 +5,17 @@
 //! one connection keep their order; waiting to be durable does not hold up the next Produce.
 //! Versions: 5 log start offset; 7 zstd; 8 record errors; 9 flexible; 10 current leader; 12 transactions 2; 13 topic ids.
 //! Announced from 0, refused below 3, as Kafka 4 does.
-//! Not implemented: transactional batches (refused; see docs/not-implemented.md).
+//! A batch of a transaction is appended once its transaction durably knows of the partition: from version 12 on the partition becomes
+//! part of it by this request, before the producer has added it.
 
 use crate::context::ConnectionContext;
 use crate::decode_memory;
 use crate::dispatch::{self, Answer, AnswerFuture, RequestLine};
 use crate::errors::{self, Refusal};
 use bytes::BytesMut;
-use fanlog_broker::{AppendReceipt, TopicRef};
-use fanlog_model::{PartitionIndex, TopicId, TopicName};
+use fanlog_broker::{AppendReceipt, Topic, TopicRef, TopicsView};
+use fanlog_coordinators::transaction::{ClientVersion, Producer, TransactionalId};
+use fanlog_model::{Offset, PartitionIndex, TopicId, TopicName};
 use fanlog_protocol::ErrorCode;
 use fanlog_protocol::messages::produce_response::{
     BatchIndexAndErrorMessage, PartitionProduceResponse, TopicProduceResponse,
@@ -22,6 +24,7 @@ use fanlog_protocol::messages::{ProduceRequest, ProduceResponse, RequestHeader};
 use fanlog_protocol::records::{BatchView, Compression};
 use fanlog_protocol::wire::{DecodeError, Reader};
 use std::borrow::Cow;
+use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::Arc;
 use std::time::Duration;
@@ -30,6 +33,7 @@ use tokio::time::{Instant, timeout_at};
 use uuid::Uuid;
 
 const ZSTD_SINCE: i16 = 7;
+const SECOND_GENERATION_SINCE: i16 = 12;
 const TOPIC_IDS_SINCE: i16 = 13;
 /// A batch that may stand for more is unpacked beside the threads that serve connections: handing the others over to another thread
 /// costs more than to unpack so much.
@@ -49,7 +53,7 @@ enum Acks {
 struct Plan {
     acks: Result<Acks, ErrorCode>,
     timeout: Duration,
-    is_transactional: bool,
+    transaction: Transaction,
     topics: Vec<PlannedTopic>,
 }
 
@@ -58,6 +62,17 @@ struct PlannedTopic {
     id: Uuid,
     partitions: Vec<(i32, Range<usize>)>,
 }
+
+/// What a request has to do with a transaction.
+enum Transaction {
+    None,
+    /// A batch says that it belongs to one, and the request does not say to which.
+    Nameless,
+    Named(TransactionalId),
+}
+
+/// What a partition's batch may do, where it belongs to a transaction: by topic and partition as the request has them.
+type Leaves = HashMap<(usize, usize), Result<Option<Offset>, Refusal>>;
 
 struct AppendedTopic {
     name: String,
@@ -81,20 +96,30 @@ pub(crate) async fn start(
     let Plan {
         acks,
         timeout,
-        is_transactional,
+        transaction,
         topics,
     } = plan;
-    let refused = match (acks, is_transactional) {
+    let refused = match (acks, &transaction) {
         (Err(code), _) => Some(Refusal::of_code(code)),
-        (Ok(_), true) => Some(Refusal::transactional()),
-        (Ok(_), false) => None,
+        (Ok(_), Transaction::Nameless) => Some(Refusal::no_transactional_id()),
+        (Ok(_), Transaction::None | Transaction::Named(_)) => None,
     };
     context.broker().room().await;
     let version = line.version;
+    let leaves = match (&refused, &transaction) {
+        (None, Transaction::Named(id)) => ask_leave(&context, id, &topics, version, &frame).await,
+        _ => Leaves::new(),
+    };
     let may_take_long = topics.iter().any(|topic| topic.may_take_long(&frame));
-    let append =
-        |topic: PlannedTopic| append_topic(&context, topic, version, refused.as_ref(), &mut frame);
-    let append_all = || topics.into_iter().map(append).collect();
+    let append = |(number, topic): (usize, PlannedTopic)| {
+        let permits = Permits {
+            refused: refused.as_ref(),
+            leaves: &leaves,
+            topic: number,
+        };
+        append_topic(&context, topic, version, &permits, &mut frame)
+    };
+    let append_all = || topics.into_iter().enumerate().map(append).collect();
     let appended: Vec<AppendedTopic> = if may_take_long {
         let turn = context.listener.unpacking.acquire().await;
         let _turn = turn.expect("this semaphore is never closed");
@@ -155,7 +180,11 @@ fn plan(frame: &[u8], line: RequestLine) -> Result<Plan, DecodeError> {
             _ => Err(ErrorCode::InvalidRequiredAcks),
         },
         timeout: Duration::from_millis(u64::try_from(request.timeout_ms).unwrap_or(0)),
-        is_transactional: request.transactional_id.is_some() || has_transactional,
+        transaction: match (&request.transactional_id, has_transactional) {
+            (_, false) => Transaction::None,
+            (None, true) => Transaction::Nameless,
+            (Some(id), true) => Transaction::Named(TransactionalId::from(&**id)),
+        },
         topics: topics.collect(),
     })
 }
@@ -164,7 +193,7 @@ fn append_topic(
     context: &ConnectionContext,
     topic: PlannedTopic,
     version: i16,
-    refused: Option<&Refusal>,
+    permits: &Permits<'_>,
     frame: &mut [u8],
 ) -> AppendedTopic {
     let PlannedTopic {
@@ -178,10 +207,8 @@ fn append_topic(
             .map(TopicRef::Name)
             .map_err(|e| Refusal::invalid_topic(&e)),
     };
-    let mut append = |index: i32, batches: Range<usize>| {
-        if let Some(refusal) = refused {
-            return Err(refusal.clone());
-        }
+    let mut append = |number: usize, index: i32, batches: Range<usize>| {
+        let allowed_at = permits.of(number)?;
         if version < ZSTD_SINCE && is_zstd(&frame[batches.clone()]) {
             return Err(Refusal::old_zstd());
         }
@@ -190,11 +217,13 @@ fn append_topic(
             reference.as_ref().map_err(Clone::clone)?,
             index,
             &mut frame[batches],
+            allowed_at,
         )
     };
     let partitions = partitions
         .into_iter()
-        .map(|(index, at)| (index, append(index, at)))
+        .enumerate()
+        .map(|(number, (index, at))| (index, append(number, index, at)))
         .collect();
     AppendedTopic {
         name,
@@ -203,7 +232,82 @@ fn append_topic(
     }
 }
 
+/// Whether the partitions of one topic may be appended to.
+struct Permits<'a> {
+    refused: Option<&'a Refusal>,
+    leaves: &'a Leaves,
+    topic: usize,
+}
+
+impl Permits<'_> {
+    fn of(&self, partition: usize) -> Result<Option<Offset>, Refusal> {
+        if let Some(refusal) = self.refused {
+            return Err(refusal.clone());
+        }
+        let leave = self.leaves.get(&(self.topic, partition));
+        leave.cloned().unwrap_or(Ok(None))
+    }
+}
+
+/// Has the transaction know of the partitions whose batches belong to it.
+async fn ask_leave(
+    context: &ConnectionContext,
+    id: &TransactionalId,
+    topics: &[PlannedTopic],
+    version: i16,
+    frame: &[u8],
+) -> Leaves {
+    let view = context.broker().topics();
+    let (mut places, mut partitions) = (Vec::new(), Vec::new());
+    let mut producers = Vec::new();
+    for (number, topic) in topics.iter().enumerate() {
+        let Some(found) = topic.find(&view, version) else {
+            continue;
+        };
+        for (i, (index, at)) in topic.partitions.iter().enumerate() {
+            let batch = BatchView::parse(&frame[at.clone()]);
+            let Some(batch) = batch.ok().filter(BatchView::is_transactional) else {
+                continue;
+            };
+            if let Some(partition) = found.partition(PartitionIndex(*index)) {
+                places.push((number, i));
+                partitions.push(partition.clone());
+                producers.push(Producer {
+                    id: batch.producer_id(),
+                    epoch: batch.producer_epoch(),
+                });
+            }
+        }
+    }
+    let Some(producer) = producers.first().copied() else {
+        return Leaves::new();
+    };
+    if producers.iter().any(|other| *other != producer) {
+        let refuse = |place| (place, Err(Refusal::several_producers()));
+        return places.into_iter().map(refuse).collect();
+    }
+    let generation = match version >= SECOND_GENERATION_SINCE {
+        true => ClientVersion::Second,
+        false => ClientVersion::First,
+    };
+    let transactions = context.broker().transactions();
+    let allowed = transactions
+        .allow(id, producer, &partitions, generation)
+        .await;
+    let of_error = |error| Refusal::of_allow(&error, version);
+    let allowed = allowed.into_iter().map(|leave| leave.map_err(of_error));
+    places.into_iter().zip(allowed).collect()
+}
+
 impl PlannedTopic {
+    fn find(&self, view: &TopicsView, version: i16) -> Option<Arc<Topic>> {
+        let found = match version >= TOPIC_IDS_SINCE {
+            true => view.by_id(TopicId(self.id)),
+            false => view.by_name(&TopicName::new(&self.name).ok()?),
+        };
+        found.filter(|topic| !topic.is_internal).cloned()
+    }
+
     /// Whether a batch may stand for so many bytes that the other connections should not wait for it.
     fn may_take_long(&self, frame: &[u8]) -> bool {
         self.partitions
@@ -244,6 +348,7 @@ fn append_partition(
     topic: &TopicRef,
     index: i32,
     batches: &mut [u8],
+    allowed_at: Option<Offset>,
 ) -> Result<AppendReceipt, Refusal> {
     let topics = context.broker().topics();
     let owner = topics.topic(topic).map_err(|e| Refusal::of_lookup(&e))?;
@@ -253,7 +358,11 @@ fn append_partition(
     let partition = topics
         .partition(topic, PartitionIndex(index))
         .map_err(|e| Refusal::of_lookup(&e))?;
-    partition.append(batches).map_err(|e| errors::of_append(&e))
+    let appended = match allowed_at {
+        None => partition.append(batches),
+        Some(at) => partition.append_allowed(batches, at),
+    };
+    appended.map_err(|e| errors::of_append(&e))
 }
 
 /// `acks=0`: there is no answer to put an error in, so an error closes the connection, as in Kafka.

@@ -1,7 +1,7 @@
 //! Reasons of appends, with what a producer is told beside the code.
 
 use super::{of_lookup, of_unavailable};
-use fanlog_broker::{AppendError, LookupError, PartitionUnavailable, RefusedBatch};
+use fanlog_broker::{AllowError, AppendError, LookupError, PartitionUnavailable, RefusedBatch};
 use fanlog_model::{InvalidTopicName, TopicName};
 use fanlog_protocol::ErrorCode;
 use fanlog_protocol::records::{
@@ -34,13 +34,25 @@ impl Refusal {
         }
     }
 
-    /// Java and librdkafka take this code for final; most others they would try again until a time-out.
-    pub(crate) fn transactional() -> Self {
-        let message = "transactions are not served yet; leave transactional.id unset";
+    /// A batch of a transaction says whose it is, and the request must say so too.
+    pub(crate) fn no_transactional_id() -> Self {
+        let message =
+            "the record batch belongs to a transaction, and the request names no transactional id";
         Self::new(
             ErrorCode::TransactionalIdAuthorizationFailed,
             message.to_owned(),
         )
+    }
+
+    /// Why a transaction may not write to a partition, for a Produce of this version.
+    pub(crate) fn of_allow(error: &AllowError, version: i16) -> Self {
+        Self::new(super::of_allow(error, version), error.to_string())
+    }
+
+    /// One Produce is of one producer.
+    pub(crate) fn several_producers() -> Self {
+        let message = "the batches of a transaction in one request come from several producers";
+        Self::new(ErrorCode::InvalidProducerIdMapping, message.to_owned())
     }
 
     pub(crate) fn old_zstd() -> Self {
@@ -89,7 +101,7 @@ fn record_error(record: &RefusedRecord) -> (i32, String) {
     (record.batch_index, record.to_string())
 }
 
-fn of_refused_batch(error: &RefusedBatch) -> ErrorCode {
+pub(super) fn of_refused_batch(error: &RefusedBatch) -> ErrorCode {
     match error {
         RefusedBatch::Failed(_) | RefusedBatch::Io { .. } => ErrorCode::KafkaStorageError,
         RefusedBatch::StaleLeaderEpoch { .. } => ErrorCode::NotLeaderOrFollower,

@@ -12,14 +12,19 @@ const SHARE_COORDINATOR_INSIDE: Effect = WithoutEffect(
     "the share coordinator is part of the broker and has no queue, buffer or threads of its own",
 );
 const UNCOMPRESSED_STATE: Effect = Refused("the state of share groups is written uncompressed");
-const NO_TRANSACTIONS: Effect = Refused("there are no transactions yet");
+const ALWAYS_VERIFIED: Effect = Refused("every batch of a transaction is checked");
+const NO_TWO_PHASE: Effect = Refused("two-phase commit isn't served");
+const WHEN_DUE: Effect = WithoutEffect("a transaction is aborted when its time is over");
+const OWN_BUFFERS: Effect = WithoutEffect("coordinators size their own buffers");
+const OWN_PAUSES: Effect =
+    WithoutEffect("a transaction's coordinator is in this process; it is asked anew a few times");
 const ONE_COPY: Effect = WithoutEffect("only replicas use it, and there is one copy");
 const ONE_LISTENER: Effect = Refused("there is one plain listener");
 const REMOTE: Effect = Refused("there is no remote tier");
 
 pub(super) const TABLE: &[Setting] = settings! {
-    "add.partitions.to.txn.retry.backoff.max.ms", Int, Some("100"), AtLeast(0), ReadOnly, NO_TRANSACTIONS, [], "Longest time for which AddPartitionsToTxn is retried inside the broker.";
-    "add.partitions.to.txn.retry.backoff.ms", Int, Some("20"), AtLeast(1), ReadOnly, NO_TRANSACTIONS, [], "Pause between retries of AddPartitionsToTxn inside the broker.";
+    "add.partitions.to.txn.retry.backoff.max.ms", Int, Some("100"), AtLeast(0), ReadOnly, OWN_PAUSES, [], "Longest time for which AddPartitionsToTxn is retried inside the broker.";
+    "add.partitions.to.txn.retry.backoff.ms", Int, Some("20"), AtLeast(1), ReadOnly, OWN_PAUSES, [], "Pause between retries of AddPartitionsToTxn inside the broker.";
     "alter.log.dirs.replication.quota.window.num", Int, Some("11"), AtLeast(1), ReadOnly, ONE_COPY, [], "Samples kept for the quota on moving partitions between folders.";
     "alter.log.dirs.replication.quota.window.size.seconds", Int, Some("1"), AtLeast(1), ReadOnly, ONE_COPY, [], "Length of each such sample.";
     "auto.leader.rebalance.enable", Boolean, Some("true"), Any, ReadOnly, ONE_COPY, [], "Whether leadership moves back to preferred replicas.";
@@ -110,15 +115,15 @@ pub(super) const TABLE: &[Setting] = settings! {
     "share.coordinator.threads", Int, Some("1"), AtLeast(1), ReadOnly, SHARE_COORDINATOR_INSIDE, [], "Threads that run share coordinators.";
     "share.coordinator.write.timeout.ms", Int, Some("5000"), AtLeast(1), ReadOnly, SHARE_COORDINATOR_INSIDE, [], "How long a share coordinator waits for a write.";
     "share.fetch.purgatory.purge.interval.requests", Int, Some("1000"), Any, ReadOnly, SHARE_COORDINATOR_INSIDE, [], "Finished ShareFetch requests are cleared away after so many.";
-    "transaction.abort.timed.out.transaction.cleanup.interval.ms", Int, Some("10000"), AtLeast(1), ReadOnly, NO_TRANSACTIONS, [], "How often transactions past their time are aborted.";
-    "transaction.max.timeout.ms", Int, Some("900000"), AtLeast(1), ReadOnly, NO_TRANSACTIONS, [], "Longest transaction time-out that a producer may ask for.";
-    "transaction.partition.verification.enable", Boolean, Some("true"), Any, ClusterWide, NO_TRANSACTIONS, [], "Whether a transactional batch is checked against its open transaction.";
-    "transaction.remove.expired.transaction.cleanup.interval.ms", Int, Some("3600000"), AtLeast(1), ReadOnly, NO_TRANSACTIONS, [], "How often idle transactional ids are removed.";
-    "transaction.state.log.load.buffer.size", Int, Some("5242880"), AtLeast(1), ReadOnly, NO_TRANSACTIONS, [], "Bytes read at once while a transaction coordinator loads.";
+    "transaction.abort.timed.out.transaction.cleanup.interval.ms", Int, Some("10000"), AtLeast(1), ReadOnly, WHEN_DUE, [], "How often transactions past their time are aborted.";
+    "transaction.max.timeout.ms", Int, Some("900000"), AtLeast(1), ReadOnly, Honoured, [], "Longest transaction time-out that a producer may ask for.";
+    "transaction.partition.verification.enable", Boolean, Some("true"), Any, ClusterWide, ALWAYS_VERIFIED, [], "Whether a transactional batch is checked against its open transaction.";
+    "transaction.remove.expired.transaction.cleanup.interval.ms", Int, Some("3600000"), AtLeast(1), ReadOnly, Honoured, [], "How often idle transactional ids are removed.";
+    "transaction.state.log.load.buffer.size", Int, Some("5242880"), AtLeast(1), ReadOnly, OWN_BUFFERS, [], "Bytes read at once while a transaction coordinator loads.";
     "transaction.state.log.min.isr", Int, Some("2"), AtLeast(1), ReadOnly, ONE_COPY, [], "min.insync.replicas of __transaction_state.";
-    "transaction.state.log.num.partitions", Int, Some("50"), AtLeast(1), ReadOnly, NO_TRANSACTIONS, [], "Partitions of __transaction_state.";
+    "transaction.state.log.num.partitions", Int, Some("50"), Between(1, 10_000), ReadOnly, Honoured, [], "Partitions of __transaction_state.";
     "transaction.state.log.replication.factor", Short, Some("3"), AtLeast(1), ReadOnly, ONE_COPY, [], "Copies of __transaction_state.";
-    "transaction.state.log.segment.bytes", Int, Some("104857600"), AtLeast(1), ReadOnly, NO_TRANSACTIONS, [], "Segment size of __transaction_state.";
-    "transaction.two.phase.commit.enable", Boolean, Some("false"), Any, ReadOnly, NO_TRANSACTIONS, [], "Whether a transaction may wait for an outer coordinator.";
-    "transactional.id.expiration.ms", Int, Some("604800000"), AtLeast(1), ReadOnly, NO_TRANSACTIONS, [], "An idle transactional id is forgotten after so long.";
+    "transaction.state.log.segment.bytes", Int, Some("104857600"), AtLeast(1_048_576), ReadOnly, Honoured, [], "Segment size of __transaction_state.";
+    "transaction.two.phase.commit.enable", Boolean, Some("false"), Any, ReadOnly, NO_TWO_PHASE, [], "Whether a transaction may wait for an outer coordinator.";
+    "transactional.id.expiration.ms", Int, Some("604800000"), AtLeast(1), ReadOnly, Honoured, [], "An idle transactional id is forgotten after so long.";
 };

@@ -12,4 +12,5 @@ pub(super) const TABLE: &[Setting] = settings! {
     "fanlog.partitions.max", Int, Some("20000"), AtLeast(1), ClusterWide, Honoured, [], "Most partitions of all topics together; each holds some files open.";
     "fanlog.replication.factor.clamp", Boolean, Some("false"), Any, ClusterWide, Honoured, [], "Whether a replication factor above 1 is taken for 1 instead of refused.";
     "fanlog.request.memory.bytes", Long, Some("536870912"), AtLeast(1_048_576), ReadOnly, Honoured, [], "Bytes of requests held at once, all connections together; sockets wait beyond it.";
+    "fanlog.transactions.memory.bytes", Long, Some("268435456"), AtLeast(1_048_576), ClusterWide, Honoured, [], "Bytes of memory that transactional ids may take, about; new ones are refused beyond it, and transactions under way grow to twice as much.";
 };

@@ -66,6 +66,18 @@ pub struct BrokerSettings {
     pub share: ShareSettings,
     /// `socket.request.max.bytes`.
     pub socket_request_max_bytes: u32,
+    /// `transaction.max.timeout.ms`.
+    pub transaction_max_timeout_ms: u32,
+    /// `transaction.remove.expired.transaction.cleanup.interval.ms`.
+    pub transactional_id_cleanup_interval_ms: u64,
+    /// `transaction.state.log.num.partitions`.
+    pub transactions_topic_partitions: i32,
+    /// `transaction.state.log.segment.bytes`.
+    pub transactions_topic_segment_bytes: u32,
+    /// `transactional.id.expiration.ms`.
+    pub transactional_id_expiration_ms: u64,
+    /// `fanlog.transactions.memory.bytes`.
+    pub transactions_memory_bytes: u64,
     /// `fanlog.clock.jump.max.ms`.
     pub clock_jump_ms_max: i64,
     /// `fanlog.groups.memory.bytes`.
@@ -128,6 +140,14 @@ impl BrokerSettings {
             consumer: ConsumerSettings::resolve(layers),
             share: ShareSettings::resolve(layers),
             socket_request_max_bytes: count("socket.request.max.bytes"),
+            transaction_max_timeout_ms: count("transaction.max.timeout.ms"),
+            transactional_id_cleanup_interval_ms: long(
+                "transaction.remove.expired.transaction.cleanup.interval.ms",
+            ),
+            transactions_topic_partitions: small("transaction.state.log.num.partitions"),
+            transactions_topic_segment_bytes: count("transaction.state.log.segment.bytes"),
+            transactional_id_expiration_ms: long("transactional.id.expiration.ms"),
+            transactions_memory_bytes: long("fanlog.transactions.memory.bytes"),
             clock_jump_ms_max: number("fanlog.clock.jump.max.ms"),
             groups_memory_bytes: long("fanlog.groups.memory.bytes"),
             partitions_max: count("fanlog.partitions.max"),

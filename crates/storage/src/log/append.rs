@@ -7,7 +7,7 @@ use super::checked_batches::CheckedBatches;
 use super::roll::RollError;
 use crate::error::AppendError;
 use crate::header::BatchHeader;
-use crate::producer_state::{ProducedBatch, Verdict};
+use crate::producer_state::{CoordinatorsBatch, ProducedBatch, Verdict};
 use crate::types::{AppendOrigin, Appended};
 use fanlog_model::invariants::LOG_3;
 use fanlog_model::{LeaderEpoch, Offset, TimestampMs};
@@ -108,7 +108,9 @@ impl Log {
             }
             match origin {
                 AppendOrigin::Coordinator => {
-                    self.producers.check_epoch(&header, checked.allowed_at)?;
+                    let batch = CoordinatorsBatch::of(&header);
+                    self.producers
+                        .check_coordinators(batch, checked.allowed_at)?;
                 }
                 AppendOrigin::Client => {
                     if let Verdict::Duplicate(original) =

@@ -6,9 +6,9 @@
 
 use super::Log;
 use super::read::read_error;
-use crate::error::ReadError;
+use crate::error::{AppendError, ReadError};
 use crate::formats::transaction_index::AbortedTransaction;
-use crate::producer_state::EndedTransaction;
+use crate::producer_state::{CoordinatorsBatch, EndedTransaction};
 use crate::segment::Segment;
 use fanlog_environment::Disk;
 use fanlog_model::invariants::TXN_1;
@@ -40,6 +40,27 @@ impl Log {
     /// Whether a producer has a transaction open under this epoch: what it appends goes on with it.
     pub fn is_in_transaction(&self, id: ProducerId, epoch: ProducerEpoch) -> bool {
         self.producers.is_in_transaction(id, epoch)
+    }
+
+    /// Whether a coordinator's batch in a producer's name would be taken now: a marker of a coordinator's epoch, or records that were
+    /// allowed when the log ended at `allowed_at`.
+    ///
+    /// # Errors
+    /// Why not.
+    pub fn check_coordinators_batch(
+        &self,
+        producer_id: ProducerId,
+        producer_epoch: ProducerEpoch,
+        coordinator_epoch: Option<i32>,
+        allowed_at: Option<Offset>,
+    ) -> Result<(), AppendError> {
+        let batch = CoordinatorsBatch {
+            producer_id,
+            producer_epoch,
+            is_control: coordinator_epoch.is_some(),
+            coordinator_epoch,
+        };
+        self.producers.check_coordinators(batch, allowed_at)
     }
 
     /// The aborted transactions that have records in `from..below`, by where they began, if no file has to be read for that.

@@ -231,13 +231,17 @@ fn a_marker_fences_the_epochs_below_its_own_and_coordinators_that_led_before() {
         state.check(&in_transaction(5, 1, 2), Some(Offset(2))),
         Err(AppendError::OutOfOrderSequence { expected: 0, .. })
     ));
-    assert!(state.check_epoch(&marker(5, 2, true, 3), None).is_ok());
+    assert!(
+        state
+            .check_coordinators(CoordinatorsBatch::of(&marker(5, 2, true, 3)), None)
+            .is_ok()
+    );
     assert!(matches!(
-        state.check_epoch(&marker(4, 2, true, 3), None),
+        state.check_coordinators(CoordinatorsBatch::of(&marker(4, 2, true, 3)), None),
         Err(AppendError::InvalidProducerEpoch { .. })
     ));
     assert!(matches!(
-        state.check_epoch(&marker(5, 2, true, 2), None),
+        state.check_coordinators(CoordinatorsBatch::of(&marker(5, 2, true, 2)), None),
         Err(AppendError::CoordinatorFenced { .. })
     ));
 }

@@ -57,6 +57,7 @@ impl Names {
                 });
                 format!("[{}]", fetched.collect::<Vec<_>>().join(", "))
             }
+            Answer::OffsetsEnded => "ended".to_owned(),
             Answer::DeleteGroup(result) => or_error(result.as_ref().map(|()| "deleted".to_owned())),
             Answer::Describe(result) => or_error(result.as_ref().map(Self::described)),
             Answer::ConsumerHeartbeat(_) | Answer::DescribeConsumer(_) => format!("{answer:?}"),

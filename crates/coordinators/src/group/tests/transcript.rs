@@ -327,6 +327,7 @@ impl Bench {
                 group,
                 member: None,
                 partitions: (words != ["all"]).then(partitions),
+                require_stable: false,
             }),
             "delete-offsets" => Input::DeleteOffsets(DeleteOffsets {
                 call,

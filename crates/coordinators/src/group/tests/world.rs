@@ -288,6 +288,7 @@ impl World {
             group: "g".into(),
             member: None,
             partitions: Some(partitions),
+            require_stable: false,
         }));
     }
 

@@ -1,0 +1,214 @@
+//! Offsets that a transaction commits: pending until its marker, then in force or gone, with what the transaction wrote.
+//!
+//! Why it exists: a consumer that reads, processes and writes in one transaction must go on behind exactly what it has written (TXN-1).
+//! Owns: the offsets of transactions under way.   Never: whether a transaction is under way; the runtime has asked its coordinator.
+//! In -> out: TxnOffsetCommit -> records in the producer's name; its marker -> offsets in force, or none.
+//! Invariants: TXN-1; GRP-2: a member of another generation is refused. What was committed otherwise since is newer, and stays.
+
+use super::decide::{Deciding, TransactionalWrite};
+use super::live_group::LiveGroup;
+use super::{
+    Answer, CommitInTransaction, CommitOffsets, CommittedOffset, EndOffsets, GroupError, GroupKind,
+    GroupRecord, Ledger, memory,
+};
+use fanlog_model::{GroupId, ProducerEpoch, ProducerId, TopicPartition};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Who commits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct OffsetsProducer {
+    /// The producer id.
+    pub id: ProducerId,
+    /// Its epoch.
+    pub epoch: ProducerEpoch,
+}
+
+/// The offsets of transactions under way.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct PendingOffsets {
+    by_producer: BTreeMap<ProducerId, BTreeMap<(GroupId, TopicPartition), Pending>>,
+    holders: BTreeMap<GroupId, BTreeMap<TopicPartition, BTreeSet<ProducerId>>>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Pending {
+    committed: CommittedOffset,
+    /// Another commit has come since, which is newer.
+    is_superseded: bool,
+}
+
+impl PendingOffsets {
+    /// Whether a transaction under way has an offset for a partition.
+    pub fn has(&self, group: &GroupId, partition: &TopicPartition) -> bool {
+        let of_group = self.holders.get(group);
+        of_group.is_some_and(|partitions| partitions.contains_key(partition))
+    }
+
+    /// Whether a transaction under way has an offset of a group.
+    pub fn has_any(&self, group: &GroupId) -> bool {
+        self.holders.contains_key(group)
+    }
+
+    pub(super) fn counted_bytes(&self) -> usize {
+        let pending = self.by_producer.values().flatten();
+        pending
+            .map(|((group, partition), p)| bytes(group, partition, &p.committed))
+            .sum()
+    }
+
+    /// Another commit was logged: what is pending for the partition is older than that.
+    pub(super) fn supersede(&mut self, group: &GroupId, partition: &TopicPartition) {
+        let holders = self.holders.get(group).and_then(|p| p.get(partition));
+        let Some(holders) = holders else { return };
+        for producer in holders {
+            let of_producer = self.by_producer.get_mut(producer);
+            let key = (group.clone(), partition.clone());
+            if let Some(pending) = of_producer.and_then(|offsets| offsets.get_mut(&key)) {
+                pending.is_superseded = true;
+            }
+        }
+    }
+
+    fn put(
+        &mut self,
+        producer: ProducerId,
+        group: &GroupId,
+        partition: &TopicPartition,
+        committed: &CommittedOffset,
+    ) -> Option<CommittedOffset> {
+        let holders = self.holders.entry(group.clone()).or_default();
+        holders
+            .entry(partition.clone())
+            .or_default()
+            .insert(producer);
+        let offsets = self.by_producer.entry(producer).or_default();
+        let pending = Pending {
+            committed: committed.clone(),
+            is_superseded: false,
+        };
+        let before = offsets.insert((group.clone(), partition.clone()), pending);
+        before.map(|before| before.committed)
+    }
+
+    fn take(&mut self, producer: ProducerId) -> BTreeMap<(GroupId, TopicPartition), Pending> {
+        let taken = self.by_producer.remove(&producer).unwrap_or_default();
+        for (group, partition) in taken.keys() {
+            let Some(of_group) = self.holders.get_mut(group) else {
+                continue;
+            };
+            if let Some(holders) = of_group.get_mut(partition) {
+                holders.remove(&producer);
+                if holders.is_empty() {
+                    of_group.remove(partition);
+                }
+            }
+            if of_group.is_empty() {
+                self.holders.remove(group);
+            }
+        }
+        taken
+    }
+}
+
+fn bytes(group: &GroupId, partition: &TopicPartition, committed: &CommittedOffset) -> usize {
+    // Twice, as it is found by its producer and by its group.
+    2 * (memory::of_committed(partition, committed) + group.as_str().len())
+}
+
+/// Applies a record that was written in a transaction. Total, as [`apply`](super::apply) is.
+pub fn apply_pending(ledger: &mut Ledger, producer: ProducerId, record: &GroupRecord) {
+    let GroupRecord::Offset {
+        group,
+        partition,
+        committed,
+    } = record
+    else {
+        // Nothing else is written in transactions; of a log that another has written it counts at once.
+        return super::apply(ledger, record);
+    };
+    let before = ledger.pending.put(producer, group, partition, committed);
+    ledger.bytes += bytes(group, partition, committed);
+    ledger.bytes -= before.map_or(0, |before| bytes(group, partition, &before));
+}
+
+/// Applies a marker: what the producer had pending is in force, or gone.
+pub fn apply_end(ledger: &mut Ledger, producer: ProducerId, is_commit: bool) {
+    for ((group, partition), pending) in ledger.pending.take(producer) {
+        let Pending {
+            committed,
+            is_superseded,
+        } = pending;
+        ledger.bytes -= bytes(&group, &partition, &committed);
+        if is_commit && !is_superseded {
+            super::apply(
+                ledger,
+                &GroupRecord::Offset {
+                    group,
+                    partition,
+                    committed,
+                },
+            );
+        }
+    }
+}
+
+impl Deciding<'_> {
+    pub(super) fn commit_in_transaction(&mut self, commit: CommitInTransaction) {
+        let CommitInTransaction { producer, commit } = commit;
+        let result = self.check_commit_in_transaction(&commit).map(|()| {
+            let offsets = commit.offsets.iter();
+            let outcomes = offsets.map(|offset| self.commit_offset(&commit, offset, None));
+            outcomes.collect()
+        });
+        self.decision.transaction = Some(TransactionalWrite::Offsets(producer));
+        self.reply(commit.call, Answer::CommitOffsets(result));
+    }
+
+    /// Other than outside of transactions, a producer that names no member is taken in at any time: it is fenced by its epoch. One
+    /// that joined a generation without an assignment yet still ends what it read before.
+    fn check_commit_in_transaction(&mut self, commit: &CommitOffsets) -> Result<(), GroupError> {
+        if !matches!(self.kind(&commit.group), None | Some(GroupKind::Classic)) {
+            return self.check_commit(commit);
+        }
+        GroupError::check_names(&[("group id", commit.group.as_str())])?;
+        if commit.group.as_str().is_empty() {
+            return Err(GroupError::InvalidGroupId);
+        }
+        let checked = self.with_group(&commit.group, |deciding, group| {
+            check_member(group, commit)?;
+            deciding.restart_session(group, &commit.member_id);
+            Ok(())
+        });
+        checked.unwrap_or_else(|| match commit.generation {
+            ..0 => Ok(()),
+            _ if commit.names_missing_group => Err(GroupError::GroupNotFound {
+                group: commit.group.clone(),
+            }),
+            given => Err(GroupError::IllegalGeneration {
+                group: commit.group.clone(),
+                given,
+                current: -1,
+            }),
+        })
+    }
+
+    /// A producer's transaction has ended: the runtime writes the marker.
+    pub(super) fn end_offsets(&mut self, end: EndOffsets) {
+        self.reply(end.call, Answer::OffsetsEnded);
+        self.decision.transaction = Some(TransactionalWrite::End(end));
+    }
+}
+
+fn check_member(group: &LiveGroup, commit: &CommitOffsets) -> Result<(), GroupError> {
+    let names_member = commit.generation >= 0
+        || !commit.member_id.as_str().is_empty()
+        || commit.instance_id.is_some();
+    if !names_member {
+        return Ok(());
+    }
+    if commit.generation < 0 && group.members.is_empty() {
+        return Ok(());
+    }
+    group.check_member(&commit.member_id, commit.instance_id.as_ref())?;
+    group.check_generation(commit.generation)
+}

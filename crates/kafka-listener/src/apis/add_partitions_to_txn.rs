@@ -1,0 +1,162 @@
+//! AddPartitionsToTxn, versions 0-5: partitions become part of a producer's transaction before it writes to them.
+//!
+//! Behaviour: answers once the transaction durably knows of them. Where one of them does not exist none is added.
+//! Versions: 2 PRODUCER_FENCED; 3 flexible; 4 several transactions, and the question whether partitions are part of one (brokers ask
+//! it of each other); 5 the second generation of transactions.
+
+use crate::context::ConnectionContext;
+use crate::errors;
+use fanlog_broker::TopicsView;
+use fanlog_coordinators::transaction::{ClientVersion, Producer, TransactionalId};
+use fanlog_model::{PartitionIndex, ProducerEpoch, ProducerId, TopicName, TopicPartition};
+use fanlog_protocol::ErrorCode;
+use fanlog_protocol::messages::add_partitions_to_txn_request::AddPartitionsToTxnTopic;
+use fanlog_protocol::messages::add_partitions_to_txn_response::{
+    AddPartitionsToTxnPartitionResult, AddPartitionsToTxnResult, AddPartitionsToTxnTopicResult,
+};
+use fanlog_protocol::messages::{
+    AddPartitionsToTxnRequest, AddPartitionsToTxnResponse, RequestHeader,
+};
+use std::borrow::Cow;
+
+const FENCED_SINCE: i16 = 2;
+const SEVERAL_SINCE: i16 = 4;
+const SECOND_GENERATION_SINCE: i16 = 5;
+
+/// One transaction of a request.
+struct Asked<'a> {
+    id: &'a str,
+    producer: Producer,
+    verify_only: bool,
+    topics: &'a [AddPartitionsToTxnTopic<'a>],
+}
+
+pub(crate) async fn handle(
+    context: &ConnectionContext,
+    _header: &RequestHeader<'_>,
+    request: AddPartitionsToTxnRequest<'_>,
+    version: i16,
+) -> AddPartitionsToTxnResponse<'static> {
+    if version < SEVERAL_SINCE {
+        let asked = Asked {
+            id: &request.v3_and_below_transactional_id,
+            producer: producer(
+                request.v3_and_below_producer_id,
+                request.v3_and_below_producer_epoch,
+            ),
+            verify_only: false,
+            topics: &request.v3_and_below_topics,
+        };
+        return AddPartitionsToTxnResponse {
+            results_by_topic_v3_and_below: add(context, &asked, version).await,
+            ..Default::default()
+        };
+    }
+    let mut results = Vec::with_capacity(request.transactions.len());
+    for transaction in &request.transactions {
+        let asked = Asked {
+            id: &transaction.transactional_id,
+            producer: producer(transaction.producer_id, transaction.producer_epoch),
+            verify_only: transaction.verify_only,
+            topics: &transaction.topics,
+        };
+        results.push(AddPartitionsToTxnResult {
+            transactional_id: Cow::Owned(asked.id.to_owned()),
+            topic_results: add(context, &asked, version).await,
+        });
+    }
+    AddPartitionsToTxnResponse {
+        results_by_transaction: results,
+        ..Default::default()
+    }
+}
+
+pub(crate) fn producer(id: i64, epoch: i16) -> Producer {
+    Producer {
+        id: ProducerId(id),
+        epoch: ProducerEpoch(epoch),
+    }
+}
+
+async fn add(
+    context: &ConnectionContext,
+    asked: &Asked<'_>,
+    version: i16,
+) -> Vec<AddPartitionsToTxnTopicResult<'static>> {
+    let topics = context.broker().topics();
+    let mut found = Vec::new();
+    let mut has_unknown = false;
+    for (topic, index) in each(asked.topics) {
+        match find(&topics, topic, index) {
+            Some(partition) => found.push(partition),
+            None => has_unknown = true,
+        }
+    }
+    if has_unknown {
+        return answer(asked.topics, |topic, index| {
+            match find(&topics, topic, index) {
+                Some(_) => ErrorCode::OperationNotAttempted,
+                None => ErrorCode::UnknownTopicOrPartition,
+            }
+        });
+    }
+    if asked.id.is_empty() {
+        return answer(asked.topics, |_, _| ErrorCode::InvalidRequest);
+    }
+    let generation = match version >= SECOND_GENERATION_SINCE {
+        true => ClientVersion::Second,
+        false => ClientVersion::First,
+    };
+    let id = TransactionalId::from(asked.id);
+    let transactions = context.broker().transactions();
+    let added = transactions
+        .add_partitions(id, asked.producer, found, asked.verify_only, generation)
+        .await;
+    match added {
+        Ok(missing) => answer(asked.topics, |topic, index| {
+            let is_missing = find(&topics, topic, index).is_some_and(|p| missing.contains(&p));
+            match is_missing {
+                true => ErrorCode::TransactionAbortable,
+                false => ErrorCode::None,
+            }
+        }),
+        Err(error) => {
+            let code = errors::of_transaction(&error, version >= FENCED_SINCE);
+            answer(asked.topics, |_, _| code)
+        }
+    }
+}
+
+fn each<'a>(topics: &'a [AddPartitionsToTxnTopic<'a>]) -> impl Iterator<Item = (&'a str, i32)> {
+    topics
+        .iter()
+        .flat_map(|topic| topic.partitions.iter().map(|index| (&*topic.name, *index)))
+}
+
+fn find(topics: &TopicsView, topic: &str, index: i32) -> Option<TopicPartition> {
+    let name = TopicName::new(topic).ok()?;
+    let partition = PartitionIndex(index);
+    topics.by_name(&name)?.partition(partition)?;
+    Some(TopicPartition {
+        topic: name,
+        partition,
+    })
+}
+
+fn answer(
+    topics: &[AddPartitionsToTxnTopic<'_>],
+    code: impl Fn(&str, i32) -> ErrorCode,
+) -> Vec<AddPartitionsToTxnTopicResult<'static>> {
+    let result = |topic: &AddPartitionsToTxnTopic<'_>| AddPartitionsToTxnTopicResult {
+        name: Cow::Owned(topic.name.to_string()),
+        results_by_partition: topic
+            .partitions
+            .iter()
+            .map(|index| AddPartitionsToTxnPartitionResult {
+                partition_index: *index,
+                partition_error_code: code(&topic.name, *index).code(),
+            })
+            .collect(),
+    };
+    topics.iter().map(result).collect()
+}
