@@ -5,7 +5,7 @@
 
 const { CompressionCodecs, CompressionTypes, ConfigResourceTypes, Kafka, logLevel } = require('kafkajs')
 const SnappyCodec = require('kafkajs-snappy')
-const { check, checkSoon, legsOf, main, piecesOf, sleep, stopAsked, tell, tellAcked, tellCommit, tellRecord } = require('./conversation.js')
+const { check, checkSoon, commitOften, legsOf, main, piecesOf, sleep, stopAsked, tell, tellAcked, tellCommit, tellRecord } = require('./conversation.js')
 
 CompressionCodecs[CompressionTypes.Snappy] = SnappyCodec
 
@@ -126,7 +126,9 @@ async function consume (args) {
       }
     }
   })
+  const committing = commitOften(commit)
   await stopAsked()
+  clearInterval(committing)
   // Once it is stopped, it has no group to commit to.
   isStopping = true
   await commit()

@@ -6,7 +6,7 @@ import { createRequire } from 'node:module'
 import { Admin, Consumer, ListOffsetTimestamps, Producer, stringDeserializers, stringSerializers } from '@platformatic/kafka'
 
 const require = createRequire(import.meta.url)
-const { check, checkSoon, legsOf, main, piecesOf, sleep, stopAsked, tell, tellAcked, tellCommit, tellRecord } = require('./conversation.js')
+const { check, checkSoon, commitOften, legsOf, main, piecesOf, sleep, stopAsked, tell, tellAcked, tellCommit, tellRecord } = require('./conversation.js')
 
 const ACKS = { 0: 0, 1: 1, all: -1, idempotent: -1 }
 const TOPIC = 2
@@ -89,12 +89,21 @@ async function consume (args) {
     }
   }
 
-  // Whoever gets a partition reads on from what is committed.
-  consumer.on('consumer:group:join', () => processed.clear())
+  // What it keeps it reads on where it was; what it lost is somebody else's to commit.
+  consumer.on('consumer:group:join', ({ assignments }) => {
+    const kept = new Set((assignments ?? []).filter(({ topic }) => topic === args.topic).flatMap(({ partitions }) => partitions))
+    for (const partition of processed.keys()) {
+      if (!kept.has(partition)) {
+        processed.delete(partition)
+      }
+    }
+  })
   const stream = await consumer.consume({
     autocommit: false, topics: [args.topic], mode: 'committed', fallbackMode: 'earliest', maxWaitTime: 200
   })
+  const committing = commitOften(commit)
   stopAsked().then(() => {
+    clearInterval(committing)
     isStopped = true
     // Ends the loop below also where no record comes.
     stream.push(null)

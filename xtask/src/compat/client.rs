@@ -46,6 +46,7 @@ pub(crate) const NAMES: &[&str] = &[
     "sarama",
     "kafkajs",
     "platformatic",
+    "confluent-js",
 ];
 
 /// All that Kafka has.
@@ -88,8 +89,18 @@ impl Client {
             .collect(),
             "franz-go" => vec![text(&toolchains::go()?.join("franz"))],
             "sarama" => vec![text(&toolchains::go()?.join("sarama"))],
-            "kafkajs" => javascript(&toolchains::node()?, "client_kafkajs.js")?,
-            "platformatic" => javascript(&toolchains::new_node()?, "client_platformatic.mjs")?,
+            "kafkajs" => vec![
+                text(&toolchains::node()?),
+                text(&toolchains::javascript()?.join("client_kafkajs.js")),
+            ],
+            "platformatic" => vec![
+                text(&toolchains::new_node()?),
+                text(&toolchains::javascript()?.join("client_platformatic.mjs")),
+            ],
+            "confluent-js" => vec![
+                text(&toolchains::node()?),
+                text(&toolchains::javascript_confluent()?.join("client_confluent.js")),
+            ],
             _ => bail!("no program for {name}"),
         };
         Ok(Client {
@@ -177,11 +188,6 @@ impl Client {
             complaints,
         })
     }
-}
-
-fn javascript(node: &Path, program: &str) -> anyhow::Result<Vec<String>> {
-    let program = toolchains::javascript()?.join(program);
-    Ok(vec![text(node), text(&program)])
 }
 
 fn text(path: &Path) -> String {
