@@ -54,6 +54,9 @@ pub fn decide(
         Input::Heartbeat(heartbeat) => deciding.heartbeat(heartbeat),
         Input::ConsumerHeartbeat(heartbeat) => deciding.consumer_heartbeat(heartbeat),
         Input::DescribeConsumer { call, group } => deciding.describe_consumer(call, group),
+        Input::ShareHeartbeat(heartbeat) => deciding.share_heartbeat(heartbeat),
+        Input::DescribeShare { call, group } => deciding.describe_share(call, group),
+        Input::ShareStatesChanged(changed) => deciding.share_states_changed(&changed),
         Input::TopicsChanged => deciding.topics_changed(),
         Input::RegexResolved(resolved) => deciding.regex_resolved(&resolved),
         Input::Leave(leave) => deciding.leave(leave),
@@ -210,6 +213,9 @@ impl<'a> Deciding<'a> {
             }
             Some(Purpose::Sync(id)) => {
                 self.with_group(&id, Self::sync_phase_over);
+            }
+            Some(Purpose::Session(id, member_id)) if self.kind(&id) == Some(GroupKind::Share) => {
+                self.share_member_over(&id, &member_id);
             }
             Some(Purpose::Session(id, member_id)) if self.is_consumer(&id) => {
                 self.consumer_member_over(&id, &member_id);

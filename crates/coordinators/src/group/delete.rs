@@ -75,6 +75,14 @@ impl Deciding<'_> {
             let result = self.delete_consumer_group(&id, group);
             return self.reply(call, Answer::DeleteGroup(result));
         }
+        if let Some(group) = self
+            .ledger
+            .group(&id)
+            .and_then(|known| known.share.as_ref())
+        {
+            let result = self.delete_share_group(&id, group);
+            return self.reply(call, Answer::DeleteGroup(result));
+        }
         let result = match self.take_group(&id) {
             None => Err(not_found(&id)),
             Some(group) if group.phase == Phase::Empty => {

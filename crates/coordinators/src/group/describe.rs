@@ -25,7 +25,10 @@ impl Deciding<'_> {
             let protocol_type = metadata.and_then(|m| m.protocol_type.clone());
             let kind = known.kind();
             let consumer = known.consumer.as_ref();
-            let state = consumer.map_or(GroupState::Empty, |group| group.state().group_state());
+            let share = known.share.as_ref().map(|group| group.state());
+            let state = consumer.map_or(share.unwrap_or(GroupState::Empty), |group| {
+                group.state().group_state()
+            });
             let protocol_type = match kind {
                 GroupKind::Classic => protocol_type,
                 GroupKind::Consumer | GroupKind::Share => Some(kind.name().into()),

@@ -2,6 +2,7 @@
 
 use super::consumer::{ConsumerHeartbeat, RegexResolved};
 use super::{InstanceId, MemberId, OffsetsProducer};
+use super::share::{ShareHeartbeat, ShareStatesChanged};
 use crate::CallId;
 use bytes::Bytes;
 use fanlog_model::{
@@ -56,6 +57,17 @@ pub enum Input {
     },
     /// ListGroups.
     List(List),
+    /// ShareGroupHeartbeat.
+    ShareHeartbeat(ShareHeartbeat),
+    /// ShareGroupDescribe, for one group.
+    DescribeShare {
+        /// Who asks.
+        call: CallId,
+        /// The group to describe.
+        group: GroupId,
+    },
+    /// Partitions of a share group have a state now, or none any more.
+    ShareStatesChanged(ShareStatesChanged),
     /// Topics came or have more partitions: consumer groups of the new protocol that read them need another assignment.
     TopicsChanged,
     /// An expression of a group may stand for other topics than before.
@@ -275,7 +287,10 @@ impl Input {
             Self::DeleteOffsets(delete) => Some(&delete.group),
             Self::DeleteGroup { group, .. }
             | Self::Describe { group, .. }
-            | Self::DescribeConsumer { group, .. } => Some(group),
+            | Self::DescribeConsumer { group, .. }
+            | Self::DescribeShare { group, .. } => Some(group),
+            Self::ShareHeartbeat(heartbeat) => Some(&heartbeat.group),
+            Self::ShareStatesChanged(changed) => Some(&changed.group),
             Self::ConsumerHeartbeat(heartbeat) => Some(&heartbeat.group),
             Self::RegexResolved(resolved) => Some(&resolved.group),
             Self::EndOffsets(_)

@@ -1,6 +1,7 @@
 //! What a group machine answers. A reply may leave only when every record decided up to it is durable.
 
 use super::consumer::{DescribedConsumerGroup, MemberHeartbeat};
+use super::share::{DescribedShareGroup, ShareHeartbeatAnswer};
 use super::{CommittedOffset, GroupError, InstanceId, MemberId, OffsetError};
 use crate::CallId;
 use bytes::Bytes;
@@ -43,6 +44,12 @@ pub enum Answer {
     Describe(Result<DescribedGroup, GroupError>),
     /// To ConsumerHeartbeat.
     ConsumerHeartbeat(Result<MemberHeartbeat, GroupError>),
+    /// To ShareHeartbeat.
+    ShareHeartbeat(Result<ShareHeartbeatAnswer, GroupError>),
+    /// To DescribeShare.
+    DescribeShare(Result<DescribedShareGroup, GroupError>),
+    /// To ShareStatesChanged: the group's epoch.
+    ShareStatesChanged(Result<i32, GroupError>),
     /// To DescribeConsumer.
     DescribeConsumer(Result<DescribedConsumerGroup, GroupError>),
     /// To List.

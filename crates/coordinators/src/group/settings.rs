@@ -23,6 +23,8 @@ pub struct GroupSettings {
     pub offsets_retention: Duration,
     /// `offsets.retention.check.interval.ms`.
     pub offsets_retention_check_interval: Duration,
+    /// `group.share.session.timeout.ms`: how long members of share groups have to report after a start.
+    pub share_session_timeout: Duration,
     /// What concerns consumer groups of the new protocol.
     pub consumer: ConsumerSettings,
     /// `fanlog.groups.memory.bytes`: what all groups may take; new ones and new offsets are refused beyond it.
@@ -42,6 +44,7 @@ impl Default for GroupSettings {
             offset_metadata_bytes_max: 4096,
             offsets_retention: Duration::from_secs(7 * 24 * 60 * 60),
             offsets_retention_check_interval: Duration::from_secs(600),
+            share_session_timeout: Duration::from_secs(45),
             consumer: ConsumerSettings::default(),
             memory_bytes_max: 512 * 1024 * 1024,
             memory_bytes_elsewhere: 0,

@@ -48,6 +48,9 @@ impl Waiting {
             deciding.put_group(group);
         }
         for (id, known) in ledger.groups() {
+            if let Some(group) = &known.share {
+                deciding.watch_share_members(id, group, settings.share_session_timeout);
+            }
             if let Some(group) = &known.consumer {
                 deciding.watch_members(id, group);
             }

@@ -112,7 +112,7 @@ impl Deciding<'_> {
         }
         let is_new_group = known.is_none();
         let mut group = known.cloned().unwrap_or_default();
-        let member = self.admit(heartbeat, &mut group, is_new_group)?;
+        let member = self.admit_share(heartbeat, &mut group, is_new_group)?;
         let member_id = &heartbeat.member_id;
         let before = group.currents.get(member_id).cloned().unwrap_or_default();
         if !is_joining {
@@ -140,7 +140,7 @@ impl Deciding<'_> {
     }
 
     /// The member as it describes itself now, if it may be in.
-    fn admit(
+    fn admit_share(
         &mut self,
         heartbeat: &ShareHeartbeat,
         group: &mut ShareGroup,
