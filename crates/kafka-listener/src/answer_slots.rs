@@ -57,6 +57,8 @@ impl AnswerSlots {
             ApiKey::Metadata
             | ApiKey::OffsetFetch
             | ApiKey::DescribeGroups
+            | ApiKey::ShareGroupDescribe
+            | ApiKey::DescribeShareGroupOffsets
             | ApiKey::ListGroups
             | ApiKey::ConsumerGroupDescribe
             | ApiKey::DescribeConfigs

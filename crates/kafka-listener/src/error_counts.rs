@@ -37,6 +37,7 @@ error_codes! {
     AlterClientQuotasResponse<'_>: entries.error_code;
     AlterConfigsResponse<'_>: responses.error_code;
     AlterPartitionReassignmentsResponse<'_>: .error_code, responses/partitions.error_code;
+    AlterShareGroupOffsetsResponse<'_>: .error_code, responses/partitions.error_code;
     AlterUserScramCredentialsResponse<'_>: results.error_code;
     ApiVersionsResponse<'_>: .error_code;
     ConsumerGroupDescribeResponse<'_>: groups.error_code;
@@ -48,6 +49,7 @@ error_codes! {
     DeleteAclsResponse<'_>: filter_results.error_code;
     DeleteGroupsResponse<'_>: results.error_code;
     DeleteRecordsResponse<'_>: topics/partitions.error_code;
+    DeleteShareGroupOffsetsResponse<'_>: .error_code, responses.error_code;
     DeleteTopicsResponse<'_>: responses.error_code;
     DescribeAclsResponse<'_>: .error_code;
     DescribeClientQuotasResponse<'_>: .error_code;
@@ -58,6 +60,7 @@ error_codes! {
     DescribeLogDirsResponse<'_>: .error_code, results.error_code;
     DescribeProducersResponse<'_>: topics/partitions.error_code;
     DescribeQuorumResponse<'_>: .error_code, topics/partitions.error_code;
+    DescribeShareGroupOffsetsResponse<'_>: groups.error_code, groups/topics/partitions.error_code;
     DescribeTopicPartitionsResponse<'_>: topics.error_code, topics/partitions.error_code;
     DescribeTransactionsResponse<'_>: transaction_states.error_code;
     DescribeUserScramCredentialsResponse<'_>: .error_code, results.error_code;
@@ -85,6 +88,8 @@ error_codes! {
     ProduceResponse<'_>: responses/partition_responses.error_code;
     RenewDelegationTokenResponse: .error_code;
     ShareAcknowledgeResponse<'_>: .error_code, responses/partitions.error_code;
+    ShareGroupDescribeResponse<'_>: groups.error_code;
+    ShareGroupHeartbeatResponse<'_>: .error_code;
     ShareFetchResponse<'_>: .error_code, responses/partitions.error_code, responses/partitions.acknowledge_error_code;
     SyncGroupResponse<'_>: .error_code;
     TxnOffsetCommitResponse<'_>: topics/partitions.error_code;

@@ -13,6 +13,7 @@ mod load;
 mod memory;
 mod partitioning;
 mod shard;
+mod share;
 mod timer;
 
 pub(crate) use follow::{ConsumerPacesOfGroups, group_settings};
@@ -95,6 +96,7 @@ macro_rules! answer {
         }
     };
 }
+use answer;
 
 use answer;
 
@@ -230,6 +232,7 @@ impl Groups {
     /// # Errors
     /// The group refuses, or its coordinator cannot answer.
     pub async fn delete_group(&self, group: GroupId) -> Result<(), GroupRequestError> {
+        self.forget_share_states(&group).await?;
         let shard = self.shard(&group).await?;
         let answer = shard.ask(|call| Input::DeleteGroup { call, group }).await?;
         Ok(answer!(answer, DeleteGroup)?)

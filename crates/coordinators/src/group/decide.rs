@@ -68,7 +68,10 @@ pub fn decide(
         Input::DeleteGroup { call, group } => deciding.delete_group(call, group),
         Input::Describe { call, group } => deciding.describe(call, group),
         Input::List(list) => deciding.list(&list),
-        Input::TopicDeleted(topic) => deciding.topic_deleted(&topic),
+        Input::TopicDeleted(topic) => {
+            deciding.topic_deleted(&topic);
+            deciding.share_topic_deleted(topic.as_str());
+        }
         Input::PartitionsDeleted(partitions) => deciding.partitions_deleted(&partitions),
         Input::Tick => deciding.tick(),
     }

@@ -50,6 +50,11 @@ pub(crate) mod share_acknowledge;
 pub(crate) mod share_fetch;
 pub(crate) mod txn_offset_commit;
 pub(crate) mod write_txn_markers;
+pub(crate) mod alter_share_group_offsets;
+pub(crate) mod delete_share_group_offsets;
+pub(crate) mod describe_share_group_offsets;
+pub(crate) mod share_group_describe;
+pub(crate) mod share_group_heartbeat;
 
 pub(crate) mod alter_client_quotas;
 pub(crate) mod alter_user_scram_credentials;

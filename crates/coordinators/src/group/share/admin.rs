@@ -116,6 +116,29 @@ impl Deciding<'_> {
         Ok(epoch_of(&group).epoch)
     }
 
+    /// A topic is gone: no group has states of it.
+    pub(in crate::group) fn share_topic_deleted(&mut self, name: &str) {
+        let groups = self.ledger.groups().filter_map(|(id, known)| {
+            let partitions = known.share.as_ref()?.partitions.as_ref()?;
+            let of_topic = |topic: &ShareTopic| &*topic.name == name;
+            let is_known = partitions.initialized.iter().any(of_topic)
+                || partitions.initializing.iter().any(of_topic);
+            if !is_known {
+                return None;
+            }
+            let mut partitions = SharePartitions::clone(partitions);
+            partitions.initialized.retain(|topic| !of_topic(topic));
+            partitions.initializing.retain(|topic| !of_topic(topic));
+            Some(GroupRecord::Share {
+                group: id.clone(),
+                record: ShareRecord::Partitions(Some(Arc::new(partitions))),
+            })
+        });
+        for record in groups.collect::<Vec<_>>() {
+            self.record(record);
+        }
+    }
+
     /// Deletes a share group that has no members.
     pub(in crate::group) fn delete_share_group(
         &mut self,

@@ -51,7 +51,7 @@ pub struct ShareHeartbeat {
 }
 
 /// What the settings say of a share group's members.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ShareRules {
     /// `share.heartbeat.interval.ms`.
     pub heartbeat_interval_ms: i32,
