@@ -354,9 +354,16 @@ async fn handle(context: Arc<ConnectionContext>, line: RequestLine, frame: Bytes
         ApiKey::ShareAcknowledge => answer!(share_acknowledge, ShareAcknowledgeRequest),
         ApiKey::ShareGroupHeartbeat => answer!(share_group_heartbeat, ShareGroupHeartbeatRequest),
         ApiKey::ShareGroupDescribe => answer!(share_group_describe, ShareGroupDescribeRequest),
-        ApiKey::DescribeShareGroupOffsets => answer!(describe_share_group_offsets, DescribeShareGroupOffsetsRequest),
-        ApiKey::AlterShareGroupOffsets => answer!(alter_share_group_offsets, AlterShareGroupOffsetsRequest),
-        ApiKey::DeleteShareGroupOffsets => answer!(delete_share_group_offsets, DeleteShareGroupOffsetsRequest),
+        ApiKey::DescribeShareGroupOffsets => answer!(
+            describe_share_group_offsets,
+            DescribeShareGroupOffsetsRequest
+        ),
+        ApiKey::AlterShareGroupOffsets => {
+            answer!(alter_share_group_offsets, AlterShareGroupOffsetsRequest)
+        }
+        ApiKey::DeleteShareGroupOffsets => {
+            answer!(delete_share_group_offsets, DeleteShareGroupOffsetsRequest)
+        }
         ApiKey::ListOffsets => answer!(list_offsets, ListOffsetsRequest),
         ApiKey::Metadata => answer!(metadata, MetadataRequest),
         ApiKey::OffsetCommit => answer!(offset_commit, OffsetCommitRequest),

@@ -153,6 +153,7 @@ pub(crate) fn group_settings(
     let ms = |ms: u64| Duration::from_millis(ms);
     let small = |number: u32| i32::try_from(number).unwrap_or(i32::MAX);
     GroupSettings {
+        share_session_timeout: ms(broker.share.session_timeout_ms),
         initial_rebalance_delay: ms(broker.group_initial_rebalance_delay_ms.into()),
         session_timeout_ms_min: small(broker.group_min_session_timeout_ms),
         session_timeout_ms_max: small(broker.group_max_session_timeout_ms),

@@ -98,8 +98,6 @@ macro_rules! answer {
 }
 use answer;
 
-use answer;
-
 impl Groups {
     pub(crate) fn new(
         clock: SteadyClock,

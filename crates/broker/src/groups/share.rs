@@ -29,7 +29,13 @@ impl Groups {
         let group = heartbeat.group.clone();
         let rules = self.share_rules(&group);
         let shard = self.shard(&group).await?;
-        let heartbeat = |call| Input::ShareHeartbeat(ShareHeartbeat { call, rules, ..heartbeat });
+        let heartbeat = |call| {
+            Input::ShareHeartbeat(ShareHeartbeat {
+                call,
+                rules,
+                ..heartbeat
+            })
+        };
         let answered = answer!(shard.ask(heartbeat).await?, ShareHeartbeat)?;
         if !answered.without_state.is_empty() {
             self.make_states(&group, &answered).await?;
@@ -177,7 +183,10 @@ impl Groups {
 
     /// What a share group knows of records goes before the group itself: were it the other way round, a later group of the
     /// same name could begin where this one stood.
-    pub(super) async fn forget_share_states(&self, group: &GroupId) -> Result<(), GroupRequestError> {
+    pub(super) async fn forget_share_states(
+        &self,
+        group: &GroupId,
+    ) -> Result<(), GroupRequestError> {
         let described = match self.describe_share(group.clone()).await {
             Ok(described) => described,
             // Of another kind, or none: that is for the group's own machine to say.

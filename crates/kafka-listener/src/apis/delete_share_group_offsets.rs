@@ -41,7 +41,9 @@ pub(crate) async fn handle(
             },
             error_message: match (found, with_state) {
                 (_, Some(_)) => None,
-                (Some(_), None) => Some(Cow::Borrowed("the share group has no offsets of this topic")),
+                (Some(_), None) => Some(Cow::Borrowed(
+                    "the share group has no offsets of this topic",
+                )),
                 (None, None) => Some(Cow::Borrowed("this broker has no such topic")),
             },
         });

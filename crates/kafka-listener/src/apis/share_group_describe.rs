@@ -64,7 +64,11 @@ fn member(topics: &TopicsView, of: &DescribedShareMember) -> Member<'static> {
     let names = of.member.topics.iter();
     Member {
         member_id: Cow::Owned(of.member_id.to_string()),
-        rack_id: of.member.rack_id.as_ref().map(|rack| Cow::Owned(rack.to_string())),
+        rack_id: of
+            .member
+            .rack_id
+            .as_ref()
+            .map(|rack| Cow::Owned(rack.to_string())),
         member_epoch: of.current.epoch,
         client_id: Cow::Owned(of.member.client_id.to_string()),
         client_host: Cow::Owned(of.member.client_host.to_string()),

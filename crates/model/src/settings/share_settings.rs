@@ -8,6 +8,8 @@ use super::layers::{BrokerLayers, effective_broker_value, effective_group_value}
 pub struct ShareSettings {
     /// `group.share.max.size`.
     pub group_size_max: u32,
+    /// `group.share.session.timeout.ms`.
+    pub session_timeout_ms: u64,
     /// `group.share.max.share.sessions`.
     pub sessions_max: u32,
     /// `share.coordinator.snapshot.update.records.per.snapshot`.
@@ -60,6 +62,7 @@ impl ShareSettings {
         let count = |name: &str| u32::try_from(number(name).max(0)).unwrap_or(u32::MAX);
         Self {
             group_size_max: count("group.share.max.size"),
+            session_timeout_ms: number("group.share.session.timeout.ms").unsigned_abs(),
             sessions_max: count("group.share.max.share.sessions"),
             updates_per_snapshot: count("share.coordinator.snapshot.update.records.per.snapshot"),
             state_topic_partitions: i32::try_from(number(

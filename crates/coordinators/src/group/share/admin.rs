@@ -66,7 +66,10 @@ impl ShareGroup {
 
 impl Deciding<'_> {
     pub(in crate::group) fn describe_share(&mut self, call: CallId, id: GroupId) {
-        let known = self.ledger.group(&id).and_then(|known| known.share.as_deref());
+        let known = self
+            .ledger
+            .group(&id)
+            .and_then(|known| known.share.as_deref());
         let described = known.map(|group| described(&id, group));
         let result = match id.as_str().is_empty() {
             true => Err(GroupError::InvalidGroupId),
@@ -191,7 +194,11 @@ fn described(id: &GroupId, group: &ShareGroup) -> DescribedShareGroup {
 fn with_changes(before: Option<&SharePartitions>, changed: &ShareStatesChanged) -> SharePartitions {
     let mut after = before.cloned().unwrap_or_default();
     let mut topics: BTreeMap<TopicId, ShareTopic> = BTreeMap::new();
-    for topic in after.initialized.drain(..).chain(changed.initialized.iter().cloned()) {
+    for topic in after
+        .initialized
+        .drain(..)
+        .chain(changed.initialized.iter().cloned())
+    {
         match topics.get_mut(&topic.id) {
             Some(known) => known.partitions.extend(topic.partitions),
             None => {
@@ -203,4 +210,3 @@ fn with_changes(before: Option<&SharePartitions>, changed: &ShareStatesChanged) 
     after.initialized = topics.into_values().collect();
     after
 }
-

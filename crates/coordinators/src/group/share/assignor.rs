@@ -145,9 +145,8 @@ impl<'a> Balance<'a> {
                 }
                 let able = &self.candidates[*to];
                 let mut places = self.of_member[from].iter();
-                let movable = places.find(|place| {
-                    may_read(able, **place) && !self.of_member[to].contains(place)
-                });
+                let movable = places
+                    .find(|place| may_read(able, **place) && !self.of_member[to].contains(place));
                 if let Some(place) = movable {
                     return Some((from, to, *place));
                 }

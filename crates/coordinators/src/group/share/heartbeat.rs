@@ -122,7 +122,11 @@ impl Deciding<'_> {
         if group.members.get(member_id) != Some(&member) {
             let topics_before = group.members.get(member_id).map(|m| m.topics.clone());
             has_changed |= topics_before.as_ref() != Some(&member.topics);
-            self.share_record(&mut group, id, ShareRecord::Member(member_id.clone(), Some(member)));
+            self.share_record(
+                &mut group,
+                id,
+                ShareRecord::Member(member_id.clone(), Some(member)),
+            );
         }
         self.assign_share_group(&mut group, id, has_changed);
         let current = self.settle_share_member(&mut group, id, member_id);
@@ -179,7 +183,11 @@ impl Deciding<'_> {
             Some(known) => bytes.saturating_sub(memory::of_share_member(member_id, known)),
             None => bytes,
         };
-        let growth = if is_new_group { Growth::New } else { Growth::Known };
+        let growth = if is_new_group {
+            Growth::New
+        } else {
+            Growth::Known
+        };
         self.check_memory(growth, more, None)
             .map_err(|max| GroupError::MemoryFull {
                 group: id.clone(),
@@ -201,7 +209,10 @@ impl Deciding<'_> {
             self.share_record(group, id, ShareRecord::Epoch(Some(raised)));
         }
         let epoch = epoch_of(group).epoch;
-        if group.target_epoch.is_some_and(|target| target.epoch == epoch) {
+        if group
+            .target_epoch
+            .is_some_and(|target| target.epoch == epoch)
+        {
             return;
         }
         let candidates = group.members.iter().map(|(member_id, member)| {
@@ -226,7 +237,10 @@ impl Deciding<'_> {
 
     /// The topics that there are of those that members name.
     fn topics_of(&self, group: &ShareGroup) -> BTreeMap<Arc<str>, (TopicId, i32)> {
-        let names = group.members.values().flat_map(|member| member.topics.iter());
+        let names = group
+            .members
+            .values()
+            .flat_map(|member| member.topics.iter());
         let names: BTreeSet<&Arc<str>> = names.collect();
         let found = |name: &Arc<str>| Some((name.clone(), self.topics.by_name(name)?));
         names.into_iter().filter_map(found).collect()
@@ -288,7 +302,10 @@ impl Deciding<'_> {
         self.waiting
             .deadlines
             .cancel(Purpose::Session(id.clone(), member_id.clone()));
-        let known = self.ledger.group(id).and_then(|known| known.share.as_deref());
+        let known = self
+            .ledger
+            .group(id)
+            .and_then(|known| known.share.as_deref());
         let Some(mut group) = known.filter(|g| g.members.contains_key(member_id)).cloned() else {
             return;
         };
