@@ -5,7 +5,7 @@
 use crate::context::ConnectionContext;
 use crate::errors;
 use fanlog_broker::{PendingAck, SessionKey, ShareAckError};
-use fanlog_coordinators::share::{AckRange, AckType};
+use fanlog_coordinators::share::{AckError, AckRange, AckType};
 use fanlog_model::{Offset, PartitionIndex, TopicId};
 use fanlog_protocol::ErrorCode;
 use uuid::Uuid;
@@ -87,9 +87,14 @@ impl Acknowledging {
 }
 
 fn outcome(error: &ShareAckError) -> AckOutcome {
+    // As Kafka, which has no words for what it checks before it looks at the records.
+    let is_about_records = !matches!(
+        error,
+        ShareAckError::Lookup(_) | ShareAckError::Refused(AckError::Malformed(_))
+    );
     AckOutcome {
         code: errors::of_share_ack(error).code(),
-        message: Some(error.to_string()),
+        message: is_about_records.then(|| error.to_string()),
     }
 }
 

@@ -81,7 +81,7 @@ impl Shares {
         let partition = broker.partition(&TopicRef::Id(of.topic), of.partition);
         let lag = start
             .zip(partition.ok())
-            .map(|(start, partition)| (partition.high_watermark().0 - start.0 - complete).max(0));
+            .map(|(start, partition)| partition.high_watermark().0 - start.0 - complete);
         Ok(Some(ShareOffset {
             start,
             leader_epoch,

@@ -2,7 +2,7 @@
 
 use super::deadlines::Purpose;
 use super::live_group::{LiveGroup, Phase};
-use super::{GroupMetadata, Ledger, LedgerGroup, Waiting};
+use super::{GroupKind, GroupMetadata, Ledger, LedgerGroup, Waiting};
 use fanlog_model::invariants::{GRP_1, GRP_2, GRP_3, OPS_1};
 use std::collections::BTreeSet;
 
@@ -40,7 +40,9 @@ pub fn check_invariants(ledger: &Ledger, waiting: &Waiting) {
     }
     for purpose in waiting.deadlines.purposes() {
         if let Purpose::Join(id) | Purpose::Sync(id) | Purpose::Session(id, _) = purpose {
-            let is_known = waiting.groups.contains_key(id);
+            let logged = ledger.group(id).map(LedgerGroup::kind);
+            let is_known = waiting.groups.contains_key(id)
+                || logged.is_some_and(|kind| kind != GroupKind::Classic);
             assert!(is_known, "{OPS_1}: {purpose:?} outlives its group");
         }
     }

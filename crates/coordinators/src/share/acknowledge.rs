@@ -107,13 +107,17 @@ pub(super) fn push(batches: &mut Vec<StateBatch>, batch: StateBatch) {
 
 /// Ascending, without overlaps, and one type for all or for each.
 fn check_shape(ranges: &[AckRange]) -> Result<(), AckError> {
-    let mut before = Offset(-1);
+    let (mut first_before, mut before) = (Offset(-1), Offset(-1));
     for range in ranges {
         if range.first > range.last {
             return Err(AckError::Malformed("a range ends before it begins"));
         }
+        if range.first <= first_before || range.first.0 < 0 {
+            return Err(AckError::Malformed("ranges are not in order"));
+        }
         if range.first <= before {
-            return Err(AckError::Malformed("ranges overlap or are not in order"));
+            // What was acknowledged a moment ago is held no more.
+            return Err(AckError::NotHeld(range.first));
         }
         if range.last.0 == i64::MAX {
             return Err(AckError::Malformed("no record has this offset"));
@@ -125,7 +129,7 @@ fn check_shape(ranges: &[AckRange]) -> Result<(), AckError> {
                 "there is neither one type for the range nor one for each of its records",
             ));
         }
-        before = range.last;
+        (first_before, before) = (range.first, range.last);
     }
     Ok(())
 }

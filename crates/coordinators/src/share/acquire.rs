@@ -31,10 +31,18 @@ impl Giving {
         self.records >= self.records_max
     }
 
-    fn add(&mut self, first: Offset, last: Offset, delivery_count: i16, is_new_range: bool) {
+    fn add(
+        &mut self,
+        first: Offset,
+        last: Offset,
+        delivery_count: i16,
+        may_join: bool,
+        is_new_range: bool,
+    ) {
         self.records += last.0 - first.0 + 1;
         let size = self.batch_size;
         if let Some(before) = self.given.last_mut()
+            && may_join
             && before.last.plus(1) == first
             && before.delivery_count == delivery_count
             && !(is_new_range && before.last.0 - before.first.0 + 1 >= size)
@@ -56,7 +64,7 @@ impl Deciding<'_> {
             return Vec::new();
         };
         let has_room = self.waiting.has_room(self.ledger, self.policy);
-        let in_flight = self.waiting.held.records() + self.ledger.runs.retried();
+        let in_flight = self.waiting.in_flight(self.ledger);
         let mut giving = Giving {
             given: Vec::new(),
             records: 0,
@@ -90,6 +98,12 @@ impl Deciding<'_> {
 
     /// What is available of a range.
     fn give_of(&self, giving: &mut Giving, found: &Found, from: Offset) {
+        if from > found.last {
+            return;
+        }
+        if found.key.is_some() && self.ledger.runs.at(from).0.state.is_terminal() {
+            return;
+        }
         if found.due.is_some_and(|due| due > self.now.wall) {
             giving.passed_keys.extend(found.key);
             return;
@@ -100,6 +114,8 @@ impl Deciding<'_> {
             return;
         }
         let mut at = from;
+        // What has a key is a hold of its own.
+        let mut may_join = found.key.is_none();
         let mut is_new_range = true;
         while at <= found.last && at <= giving.last {
             let free_to = match self.waiting.held.at(at) {
@@ -113,9 +129,11 @@ impl Deciding<'_> {
             let run_last = run_last.min(free_to);
             let last = run_last.min(found.last);
             if !is.state.is_terminal() {
-                let last = self.allowed(giving, is, at, run_last).min(last);
+                let last = self.allowed(giving, is, at, run_last, last).min(last);
                 if last >= at {
-                    giving.add(at, last, is.delivery_count.saturating_add(1), is_new_range);
+                    let count = is.delivery_count.saturating_add(1);
+                    giving.add(at, last, count, may_join, is_new_range);
+                    may_join = true;
                     is_new_range = false;
                 }
             }
@@ -126,13 +144,15 @@ impl Deciding<'_> {
         }
     }
 
-    /// Up to where of an available run, which ends at `run_last`, records may be given; below `at` if none.
+    /// Up to where of an available run, which ends at `run_last` and of which `last` was found, records may be given; below `at`
+    /// if none.
     fn allowed(
         &self,
         giving: &mut Giving,
         is: RecordState,
         at: Offset,
         run_last: Offset,
+        last: Offset,
     ) -> Offset {
         let none = Offset(at.0 - 1);
         let run = (run_last.0 - at.0).saturating_add(1);
@@ -142,7 +162,12 @@ impl Deciding<'_> {
                 return none;
             }
             let left = (giving.records_max - giving.records).min(giving.fresh_left);
-            let allowed = if giving.is_strict { left.min(run) } else { run };
+            let found = last.0 - at.0 + 1;
+            let allowed = if giving.is_strict {
+                left.min(found)
+            } else {
+                found
+            };
             giving.fresh_left -= allowed;
             return behind(allowed);
         }

@@ -30,6 +30,7 @@ pub(super) struct Held {
     deadlines: BTreeSet<(Duration, Offset)>,
     keys: BTreeSet<u64>,
     records: i64,
+    fresh: i64,
 }
 
 impl Held {
@@ -50,7 +51,7 @@ impl Held {
             is_free && first <= hold.last,
             "{QUE_1}: the records from {first} on are held already"
         );
-        self.records += hold.last.0 - first.0 + 1;
+        self.count(first, &hold, 1);
         self.deadlines.insert((hold.deadline, first));
         self.keys.extend(hold.key);
         self.holds.insert(first, hold);
@@ -77,9 +78,17 @@ impl Held {
         })
     }
 
+    fn count(&mut self, first: Offset, hold: &Hold, sign: i64) {
+        let records = sign * (hold.last.0 - first.0 + 1);
+        self.records += records;
+        if hold.delivery_count == 1 {
+            self.fresh += records;
+        }
+    }
+
     fn remove(&mut self, first: Offset) {
         if let Some(hold) = self.holds.remove(&first) {
-            self.records -= hold.last.0 - first.0 + 1;
+            self.count(first, &hold, -1);
             self.deadlines.remove(&(hold.deadline, first));
             if let Some(key) = hold.key {
                 self.keys.remove(&key);
@@ -139,6 +148,11 @@ impl Held {
 
     pub(super) fn records(&self) -> i64 {
         self.records
+    }
+
+    /// How many records are held that were never delivered before: of them the log knows nothing.
+    pub(super) fn fresh(&self) -> i64 {
+        self.fresh
     }
 
     pub(super) fn len(&self) -> usize {

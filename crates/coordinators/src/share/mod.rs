@@ -33,3 +33,6 @@ pub use policy::Policy;
 pub use records::{ShareKey, ShareRecord, Snapshot, StateBatch, Update};
 pub use state::{DeliveryState, RecordState};
 pub use waiting::{Waiting, next_deadline};
+
+#[cfg(test)]
+mod tests;

@@ -68,10 +68,16 @@ impl Waiting {
         })
     }
 
+    /// How many records are held or wait for another attempt.
+    pub(super) fn in_flight(&self, ledger: &Ledger) -> i64 {
+        // Those that are held for another attempt the log counts among those that wait for one.
+        self.held.fresh() + ledger.runs.retried()
+    }
+
     /// Whether new records, never delivered before, may be handed out; those that come back always may.
     pub fn has_room(&self, ledger: &Ledger, policy: &Policy) -> bool {
-        let in_flight = self.held.records() + ledger.runs.retried();
-        in_flight < policy.window && ledger.runs.len() + self.held.len() < policy.runs_max
+        self.in_flight(ledger) < policy.window
+            && ledger.runs.len() + self.held.len() < policy.runs_max
     }
 
     /// The first offset behind everything that was handed out or is known of.

@@ -256,7 +256,8 @@ fn fill(data: &mut PartitionData<'static>, outcome: Result<ShareFetchedRecords, 
         }
         Err(error) => {
             data.error_code = errors::of_share_fetch(&error).code();
-            data.error_message = Some(Cow::Owned(error.to_string()));
+            let is_lookup = matches!(error, ShareFetchError::Lookup(_));
+            data.error_message = (!is_lookup).then(|| Cow::Owned(error.to_string()));
         }
     }
 }

@@ -30,8 +30,13 @@ pub(super) fn assign(
 ) -> BTreeMap<MemberId, PartitionSets> {
     let mut balance = Balance::new(candidates);
     balance.drop_needless();
-    balance.give_to_somebody();
-    balance.even_out();
+    loop {
+        balance.give_to_somebody();
+        balance.even_out();
+        if !balance.drop_needless() {
+            break;
+        }
+    }
     balance.give_something();
     let sets = balance.of_member.into_iter().map(|(id, places)| {
         let mut sets = PartitionSets::new();
@@ -90,8 +95,9 @@ impl<'a> Balance<'a> {
         self.of_member.get(id).map_or(0, BTreeSet::len)
     }
 
-    /// A partition is shared only where somebody would have nothing else.
-    fn drop_needless(&mut self) {
+    /// A partition is shared only where somebody would have nothing else. Whether any was shared beyond that.
+    fn drop_needless(&mut self) -> bool {
+        let mut has_dropped = false;
         let shared: Vec<Place> = {
             let places = self.of_place.iter();
             let shared = places.filter(|(_, members)| members.len() > 1);
@@ -102,9 +108,11 @@ impl<'a> Balance<'a> {
             for id in sharers {
                 if self.of_place[&place].len() > 1 && self.load(id) > 1 {
                     self.remove(id, place);
+                    has_dropped = true;
                 }
             }
         }
+        has_dropped
     }
 
     /// Partitions that nobody reads go to whoever reads least.

@@ -18,3 +18,6 @@ pub use records::{
     DeletingTopic, ShareAssignment, ShareGroupEpoch, ShareMember, SharePartitions, ShareRecord,
     ShareTopic,
 };
+
+#[cfg(test)]
+mod tests;

@@ -60,7 +60,11 @@ impl Names {
             Answer::OffsetsEnded => "ended".to_owned(),
             Answer::DeleteGroup(result) => or_error(result.as_ref().map(|()| "deleted".to_owned())),
             Answer::Describe(result) => or_error(result.as_ref().map(Self::described)),
-            Answer::ConsumerHeartbeat(_) | Answer::DescribeConsumer(_) => format!("{answer:?}"),
+            Answer::ConsumerHeartbeat(_)
+            | Answer::DescribeConsumer(_)
+            | Answer::ShareHeartbeat(_)
+            | Answer::DescribeShare(_)
+            | Answer::ShareStatesChanged(_) => format!("{answer:?}"),
             Answer::List(groups) => {
                 let groups = groups.iter().map(|g| {
                     format!(

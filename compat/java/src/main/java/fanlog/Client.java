@@ -34,6 +34,7 @@ public final class Client {
             }
             case "consume" -> GroupMember.run(args);
             case "admin" -> AdminChecks.run(args);
+            case "share" -> ShareChecks.run(args);
             default -> throw new IllegalArgumentException("no command " + args.command);
         }
     }
