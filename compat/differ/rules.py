@@ -13,7 +13,12 @@ HOUR = 3_600_000
 EPOCHS = {"LeaderEpoch", "CommittedLeaderEpoch", "PartitionLeaderEpoch", "Epoch", "CurrentLeaderEpoch", "FinalizedFeaturesEpoch"}
 # Of one disk, whoever asks; they change by the second.
 SPACES = {"TotalBytes", "UsableBytes"}
-TEXTS = {"ErrorMessage", "BatchIndexErrorMessage"}
+TEXTS = {"ErrorMessage", "BatchIndexErrorMessage", "AcknowledgeErrorMessage"}
+# Of share groups: Kafka makes the states of partitions first, and raises the epoch once more when they are there.
+SHARE_EPOCHS = {"MemberEpoch", "GroupEpoch", "AssignmentEpoch"}
+# Here the epoch 0 says that nobody is told of a leader.
+NO_LEADER = {"ShareFetch", "ShareAcknowledge"}
+SHARE_APIS = {"ShareGroupHeartbeat", "ShareGroupDescribe"}
 TIMES = {
     "Timestamp", "LogAppendTimeMs", "BaseTimestamp", "MaxTimestamp", "LastTimestamp", "LastFetchTimestamp",
     "LastCaughtUpTimestamp",
@@ -37,6 +42,10 @@ UNORDERED = {
     ("DeleteRecords", "Topics"): "Name", ("DeleteRecords", "Partitions"): "PartitionIndex",
     ("OffsetCommit", "Topics"): "Name", ("OffsetDelete", "Topics"): "Name",
     ("ElectLeaders", "ReplicaElectionResults"): "Topic", ("ElectLeaders", "PartitionResult"): "PartitionId",
+    ("ShareFetch", "Responses"): "Topic", ("ShareFetch", "Partitions"): "PartitionIndex",
+    ("ShareAcknowledge", "Responses"): "Topic", ("ShareAcknowledge", "Partitions"): "PartitionIndex",
+    ("ShareGroupDescribe", "Groups"): "GroupId", ("ShareGroupDescribe", "Members"): "MemberId",
+    ("DescribeShareGroupOffsets", "Topics"): "TopicName", ("AlterShareGroupOffsets", "Responses"): "TopicName",
     ("ConsumerGroupDescribe", "Groups"): "GroupId", ("ConsumerGroupDescribe", "Members"): "MemberId",
     ("ConsumerGroupDescribe", "TopicPartitions"): "TopicName", ("ConsumerGroupHeartbeat", "TopicPartitions"): "TopicName",
     ("DeleteGroups", "Results"): "GroupId", ("ApiVersions", "ApiKeys"): "ApiKey",
@@ -53,6 +62,7 @@ NAMES = [
     ("throttle", "`ThrottleTimeMs` is left out"),
     ("id", "topic ids, member ids, producer ids, fetch sessions, directories: by the order in which they first appear in a case; none (zero, -1, empty) stays"),
     ("epoch", "leader epochs: by the order in which they first appear in a case; -1 stays"),
+    ("share epoch", "epochs of share groups and of their states: whether there is one; Kafka raises the former more often, while it makes the states of partitions"),
     ("time", "records bear times of yesterday, compared to the millisecond; what the broker's clock put in is `now`"),
     ("place", "ports, the cluster's id, the broker's folders, the space on its disk"),
     ("text", "error messages: whether there is one; null, empty and `NONE` are none"),
@@ -90,8 +100,14 @@ class Rules:
             return self.bytes(api, name, value)
         if isinstance(value, str):
             return self.text(name, value)
+        if name == "LeaderEpoch" and api in NO_LEADER and value == 0:
+            return value
+        if name == "LeaderEpoch" and api == "DescribeShareGroupOffsets" and value >= 0:
+            return "an epoch"
         if name in EPOCHS and value >= 0:
             return self.numbered("epoch", value)
+        if name in SHARE_EPOCHS and api in SHARE_APIS and value > 0:
+            return "an epoch"
         if name in TIMES:
             return self.time(value)
         if name in NUMBERED and value > 0:

@@ -68,6 +68,7 @@ const SETUP: Setup = Setup {
         "auto.create.topics.enable=true",
         "group.initial.rebalance.delay.ms=500",
         "log.cleaner.backoff.ms=500",
+        "group.share.min.record.lock.duration.ms=1000",
     ],
     extra: &[],
     jvm: JVM_SMALL,

@@ -80,10 +80,10 @@ impl Scan {
             return;
         }
         self.pass(base);
-        let first = base.max(self.end);
+        // The first one may begin earlier: what is available of it may be given as well.
         self.found.push(match is_gap {
-            true => Found::gap(first, last),
-            false => Found::records(first, last),
+            true => Found::gap(base, last),
+            false => Found::records(base, last),
         });
         self.end = last.plus(1);
         self.batches.push((base, last, bytes));

@@ -19,6 +19,9 @@ struct Giving {
     batch_size: i64,
     /// How many records are given that were never delivered before.
     fresh_left: i64,
+    /// Whether the range given last may go on in the next range found. As in Kafka, one that began inside of a range may not,
+    /// unless its records were delivered before.
+    may_go_on: bool,
     /// Nothing behind this offset: what failed often goes alone.
     last: Offset,
     /// Keys of which a record was passed over.
@@ -36,13 +39,13 @@ impl Giving {
         first: Offset,
         last: Offset,
         delivery_count: i16,
-        may_join: bool,
-        is_new_range: bool,
+        (may_join, is_new_range, is_whole): (bool, bool, bool),
     ) {
         self.records += last.0 - first.0 + 1;
         let size = self.batch_size;
         if let Some(before) = self.given.last_mut()
             && may_join
+            && (self.may_go_on || !is_new_range || delivery_count > 1)
             && before.last.plus(1) == first
             && before.delivery_count == delivery_count
             && !(is_new_range && before.last.0 - before.first.0 + 1 >= size)
@@ -50,6 +53,7 @@ impl Giving {
             before.last = last;
             return;
         }
+        self.may_go_on = is_whole;
         self.given.push(Acquired {
             first,
             last,
@@ -76,6 +80,7 @@ impl Deciding<'_> {
             } else {
                 0
             },
+            may_go_on: true,
             last: Offset(i64::MAX),
             passed_keys: BTreeSet::new(),
             gaps: Vec::new(),
@@ -132,7 +137,8 @@ impl Deciding<'_> {
                 let last = self.allowed(giving, is, at, run_last, last).min(last);
                 if last >= at {
                     let count = is.delivery_count.saturating_add(1);
-                    giving.add(at, last, count, may_join, is_new_range);
+                    let is_whole = at == found.first;
+                    giving.add(at, last, count, (may_join, is_new_range, is_whole));
                     may_join = true;
                     is_new_range = false;
                 }
