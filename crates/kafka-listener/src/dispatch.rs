@@ -158,6 +158,13 @@ pub(crate) const SERVED: &[ApiKey] = &[
     ApiKey::ConsumerGroupDescribe,
     ApiKey::ListConfigResources,
     ApiKey::DescribeTopicPartitions,
+    ApiKey::ShareGroupHeartbeat,
+    ApiKey::ShareGroupDescribe,
+    ApiKey::ShareFetch,
+    ApiKey::ShareAcknowledge,
+    ApiKey::DescribeShareGroupOffsets,
+    ApiKey::AlterShareGroupOffsets,
+    ApiKey::DeleteShareGroupOffsets,
 ];
 
 /// What ApiVersions says of an API. Produce is announced from 0, though 0 to 2 are refused: librdkafka before

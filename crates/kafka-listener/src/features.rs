@@ -16,12 +16,20 @@ pub(crate) struct Feature {
 }
 
 /// Every feature that is on.
-pub(crate) const FEATURES: &[Feature] = &[Feature {
-    // Consumer groups of the new protocol (KIP-848).
-    name: "group.version",
-    level_min: 0,
-    level: 1,
-}];
+pub(crate) const FEATURES: &[Feature] = &[
+    Feature {
+        // Consumer groups of the new protocol (KIP-848).
+        name: "group.version",
+        level_min: 0,
+        level: 1,
+    },
+    Feature {
+        // Share groups (KIP-932); level 2 is their dead letters (KIP-1191).
+        name: "share.version",
+        level_min: 0,
+        level: 1,
+    },
+];
 
 /// The feature of this name.
 pub(crate) fn find(name: &str) -> Option<&'static Feature> {

@@ -5,7 +5,7 @@ use super::timer::run_timer;
 use super::{SHARE_STATE_TOPIC, Shares};
 use crate::topics_view::{Topic, TopicsView};
 use fanlog_coordinators::share::{ShareKey, ShareRecord};
-use fanlog_model::{GroupId, TopicId};
+use fanlog_model::TopicId;
 use std::sync::Arc;
 
 impl Shares {
@@ -69,11 +69,6 @@ impl Shares {
     /// A topic is gone, and with it what became of its records.
     pub(crate) fn forget_topic(&self, topic: TopicId) {
         self.forget(|key| key.topic == topic);
-    }
-
-    /// A share group is gone, and with it everything that it did.
-    pub(crate) fn forget_group(&self, group: &GroupId) {
-        self.forget(|key| key.group == *group);
     }
 
     fn forget_gone_topics(&self) {

@@ -90,8 +90,9 @@ fn is_sound(request: &ShareFetchRequest<'_>) -> bool {
         request.max_wait_ms,
     ];
     let asks_for_records = limits.iter().any(|limit| *limit != 0);
-    !(request.share_session_epoch == 0 && acknowledges)
-        && !(request.is_renew_ack && asks_for_records)
+    let opens_with_acks = request.share_session_epoch == 0 && acknowledges;
+    let renews_and_asks = request.is_renew_ack && asks_for_records;
+    !opens_with_acks && !renews_and_asks
 }
 
 fn begin(
