@@ -1,8 +1,8 @@
 //! What a group machine is asked: one struct per request, free of the wire.
 
 use super::consumer::{ConsumerHeartbeat, RegexResolved};
-use super::{InstanceId, MemberId, OffsetsProducer};
 use super::share::{ShareHeartbeat, ShareStatesChanged};
+use super::{InstanceId, MemberId, OffsetsProducer};
 use crate::CallId;
 use bytes::Bytes;
 use fanlog_model::{

@@ -43,18 +43,18 @@ pub(crate) mod sync_group;
 
 pub(crate) mod add_offsets_to_txn;
 pub(crate) mod add_partitions_to_txn;
+pub(crate) mod alter_share_group_offsets;
+pub(crate) mod delete_share_group_offsets;
+pub(crate) mod describe_share_group_offsets;
 pub(crate) mod describe_transactions;
 pub(crate) mod end_txn;
 pub(crate) mod list_transactions;
 pub(crate) mod share_acknowledge;
 pub(crate) mod share_fetch;
-pub(crate) mod txn_offset_commit;
-pub(crate) mod write_txn_markers;
-pub(crate) mod alter_share_group_offsets;
-pub(crate) mod delete_share_group_offsets;
-pub(crate) mod describe_share_group_offsets;
 pub(crate) mod share_group_describe;
 pub(crate) mod share_group_heartbeat;
+pub(crate) mod txn_offset_commit;
+pub(crate) mod write_txn_markers;
 
 pub(crate) mod alter_client_quotas;
 pub(crate) mod alter_user_scram_credentials;
