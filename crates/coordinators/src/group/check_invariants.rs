@@ -2,7 +2,8 @@
 
 use super::deadlines::Purpose;
 use super::live_group::{LiveGroup, Phase};
-use super::{GroupKind, GroupMetadata, Ledger, LedgerGroup, Waiting};
+use super::{GroupKind, GroupMetadata, Ledger, LedgerGroup, MemberId, Waiting};
+use fanlog_model::GroupId;
 use fanlog_model::invariants::{GRP_1, GRP_2, GRP_3, OPS_1};
 use std::collections::BTreeSet;
 
@@ -39,13 +40,40 @@ pub fn check_invariants(ledger: &Ledger, waiting: &Waiting) {
         check_deadlines(group, waiting);
     }
     for purpose in waiting.deadlines.purposes() {
-        if let Purpose::Join(id) | Purpose::Sync(id) | Purpose::Session(id, _) = purpose {
-            let logged = ledger.group(id).map(LedgerGroup::kind);
-            let is_known = waiting.groups.contains_key(id)
-                || logged.is_some_and(|kind| kind != GroupKind::Classic);
-            assert!(is_known, "{OPS_1}: {purpose:?} outlives its group");
+        let is_known = match purpose {
+            Purpose::OffsetExpiry => true,
+            Purpose::Join(id) | Purpose::Sync(id) => waiting.groups.contains_key(id),
+            Purpose::Session(id, member) => {
+                let kind = ledger.group(id).map(LedgerGroup::kind);
+                waiting.groups.contains_key(id)
+                    || kind == Some(GroupKind::Share)
+                    || is_consumer(ledger, id, member)
+            }
+            Purpose::Revocation(id, member) | Purpose::Rejoin(id, member) => {
+                is_consumer(ledger, id, member)
+            }
+        };
+        assert!(is_known, "{OPS_1}: {purpose:?} outlives what it is for");
+    }
+    for (id, known) in ledger.groups() {
+        let members = known
+            .consumer
+            .iter()
+            .flat_map(|group| group.state().members.keys());
+        for member in members {
+            let session = Purpose::Session(id.clone(), member.clone());
+            let is_watched = waiting.deadlines.has(&session);
+            assert!(is_watched, "{OPS_1}: {member} of {id} never expires");
         }
     }
+}
+
+/// Whether somebody is a member of a consumer group of the new protocol.
+fn is_consumer(ledger: &Ledger, group: &GroupId, member: &MemberId) -> bool {
+    let known = ledger
+        .group(group)
+        .and_then(|known| known.consumer.as_ref());
+    known.is_some_and(|group| group.state().members.contains_key(member))
 }
 
 fn check_members(group: &LiveGroup) {

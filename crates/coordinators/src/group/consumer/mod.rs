@@ -46,3 +46,6 @@ pub use requests::{
     SubscribedRegex,
 };
 pub use topics_changed::RegexResolved;
+
+#[cfg(test)]
+mod tests;

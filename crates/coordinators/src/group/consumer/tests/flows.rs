@@ -1,0 +1,1 @@
+//! Flows one by one.

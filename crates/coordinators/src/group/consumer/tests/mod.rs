@@ -1,0 +1,5 @@
+//! The machine of consumer groups: laws under random churn, and the flows that matter one by one.
+
+mod flows;
+mod laws;
+mod world;
