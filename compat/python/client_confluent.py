@@ -1,4 +1,6 @@
-"""confluent-kafka (librdkafka): producer, classic consumer, AdminClient."""
+"""confluent-kafka (librdkafka): producer, consumer of either protocol (`GROUP_PROTOCOL`), AdminClient."""
+
+import os
 
 import confluent_kafka
 from confluent_kafka import (
@@ -78,16 +80,19 @@ def produce_leg(args, leg):
 
 def consume(args):
     stop = StopFlag()
+    # Of the new protocol the broker sets the times and assigns.
+    of_protocol = {"group.protocol": "consumer"} if os.environ.get("GROUP_PROTOCOL") == "consumer" else {
+        "session.timeout.ms": 6000,
+        "heartbeat.interval.ms": 1000,
+        "partition.assignment.strategy": "range",
+    }
     consumer = Consumer(
         {
             "bootstrap.servers": args.bootstrap,
             "group.id": args.group,
             "auto.offset.reset": "earliest",
             "enable.auto.commit": False,
-            "session.timeout.ms": 6000,
-            "heartbeat.interval.ms": 1000,
-            "partition.assignment.strategy": "range",
-        }
+        } | of_protocol
     )
     processed = {}
 

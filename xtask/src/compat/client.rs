@@ -39,15 +39,21 @@ pub(crate) struct Client {
 pub(crate) const NAMES: &[&str] = &[
     "kcat",
     "confluent-kafka",
+    "confluent-kafka-848",
     "kafka-python",
     "aiokafka",
     "java",
+    "java-848",
     "franz-go",
+    "franz-go-848",
     "sarama",
     "kafkajs",
     "platformatic",
     "confluent-js",
 ];
+
+/// The end of the names of clients whose groups are of the new protocol (KIP-848).
+const NEW_PROTOCOL: &str = "-848";
 
 /// All that Kafka has.
 const CODECS: &[&str] = &["none", "gzip", "snappy", "lz4", "zstd"];
@@ -73,10 +79,10 @@ impl Client {
                 environment.push(("KCAT".to_owned(), text(&toolchains::kcat()?)));
                 script("kcat/client_kcat.py")?
             }
-            "confluent-kafka" => script("python/client_confluent.py")?,
+            "confluent-kafka" | "confluent-kafka-848" => script("python/client_confluent.py")?,
             "kafka-python" => script("python/client_kafka_python.py")?,
             "aiokafka" => script("python/client_aiokafka.py")?,
-            "java" => [
+            "java" | "java-848" => [
                 "java",
                 "-Xmx128m",
                 "-XX:+UseSerialGC",
@@ -87,7 +93,7 @@ impl Client {
             .into_iter()
             .chain([toolchains::java()?, temporary, "fanlog.Client".to_owned()])
             .collect(),
-            "franz-go" => vec![text(&toolchains::go()?.join("franz"))],
+            "franz-go" | "franz-go-848" => vec![text(&toolchains::go()?.join("franz"))],
             "sarama" => vec![text(&toolchains::go()?.join("sarama"))],
             "kafkajs" => vec![
                 text(&toolchains::node()?),
@@ -103,6 +109,9 @@ impl Client {
             ],
             _ => bail!("no program for {name}"),
         };
+        if name.ends_with(NEW_PROTOCOL) {
+            environment.push(("GROUP_PROTOCOL".to_owned(), "consumer".to_owned()));
+        }
         Ok(Client {
             name,
             headers_have_ids: *name != "kcat",

@@ -4,6 +4,7 @@ package main
 import (
 	"context"
 	"errors"
+	"os"
 	"time"
 
 	"fanlog/compat/conversation"
@@ -118,7 +119,7 @@ func consume(args conversation.Arguments) {
 		conversation.TellCommit(accepted)
 		clear(processed)
 	}
-	consumer := client(args,
+	options := []kgo.Opt{
 		kgo.ConsumerGroup(args.Group),
 		kgo.ConsumeTopics(args.Topic),
 		kgo.ConsumeResetOffset(kgo.NewOffset().AtStart()),
@@ -132,7 +133,12 @@ func consume(args conversation.Arguments) {
 			clear(processed)
 		}),
 		kgo.OnPartitionsLost(func(context.Context, *kgo.Client, map[string][]int32) { clear(processed) }),
-	)
+	}
+	// Of the new protocol the broker assigns and sets the times.
+	if os.Getenv("GROUP_PROTOCOL") == "consumer" {
+		options = append(options, kgo.ServerSideBalancer())
+	}
+	consumer := client(args, options...)
 	stop := conversation.Stop()
 	sinceCommit := 0
 	for {

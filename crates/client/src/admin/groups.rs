@@ -35,12 +35,18 @@ pub struct ListedGroup {
 pub struct GroupView {
     /// Its name.
     pub id: String,
+    /// `classic` or `consumer`.
+    pub kind: String,
     /// `Stable`, `Empty`, ...
     pub state: String,
     /// What its members are: `consumer`, `connect`, ...
     pub protocol_type: String,
     /// The assignor in use.
     pub protocol: String,
+    /// The group's epoch, where it is of the new protocol.
+    pub epoch: Option<i32>,
+    /// The epoch of its target assignment.
+    pub target_epoch: Option<i32>,
     /// Its members.
     pub members: Vec<GroupMember>,
 }
@@ -56,8 +62,14 @@ pub struct GroupMember {
     pub client_id: String,
     /// Where it connects from.
     pub host: String,
+    /// Its epoch, in a group of the new protocol.
+    pub epoch: Option<i32>,
+    /// Whether it speaks the classic protocol.
+    pub is_classic: bool,
     /// What it owns; empty where the group's protocol is not a consumer's.
     pub partitions: Vec<TopicPartition>,
+    /// What it shall own; in a classic group what it owns.
+    pub target: Vec<TopicPartition>,
 }
 
 /// A committed offset.
@@ -123,11 +135,18 @@ impl Admin {
         Ok(groups)
     }
 
-    /// A group and its members.
+    /// A group and its members, whichever protocol it speaks.
     ///
     /// # Errors
     /// When it does not exist.
     pub async fn describe_group(&self, group: &str) -> Result<GroupView, ClientError> {
+        match self.describe_consumer_group(group).await? {
+            Some(described) => Ok(described),
+            None => self.describe_classic_group(group).await,
+        }
+    }
+
+    async fn describe_classic_group(&self, group: &str) -> Result<GroupView, ClientError> {
         let request = &DescribeGroupsRequest {
             groups: vec![Cow::Borrowed(group)],
             ..DescribeGroupsRequest::default()
@@ -154,6 +173,9 @@ impl Admin {
             let members = described.members.iter().map(member);
             Ok(GroupView {
                 id: described.group_id.to_string(),
+                kind: "classic".to_owned(),
+                epoch: None,
+                target_epoch: None,
                 state: described.group_state.to_string(),
                 protocol_type: described.protocol_type.to_string(),
                 protocol: described.protocol_data.to_string(),
@@ -348,6 +370,9 @@ fn member(member: &DescribedGroupMember<'_>) -> Result<GroupMember, ClientError>
         instance_id: member.group_instance_id.as_deref().map(str::to_owned),
         client_id: member.client_id.to_string(),
         host: member.client_host.to_string(),
+        epoch: None,
+        is_classic: true,
+        target: partitions.clone(),
         partitions,
     })
 }

@@ -4,6 +4,7 @@
 //! Read next: `topics.rs`.
 
 mod configs;
+mod consumer_groups;
 mod groups;
 mod records;
 mod topics;

@@ -7,7 +7,7 @@ use super::{Failure, group_reset};
 use clap::{Args, Subcommand};
 use fanlog_client::{Admin, GroupMember, GroupView, PartitionLag};
 use fanlog_environment::{Clock, SystemClock};
-use fanlog_model::{Offset, TimestampMs};
+use fanlog_model::{Offset, TimestampMs, TopicPartition};
 use serde_json::{Value, json};
 
 #[derive(Debug, Subcommand)]
@@ -112,11 +112,16 @@ fn behind_ms(lag: &PartitionLag, now: TimestampMs) -> Option<i64> {
 fn described_table(group: &GroupView, lags: &[PartitionLag], now: TimestampMs) -> String {
     let protocol = or_dash(Some(&group.protocol).filter(|one| !one.is_empty()));
     let mut text = format!(
-        "{}  state {}  protocol {protocol}  members {}\n",
+        "{}  type {}  state {}  protocol {protocol}  members {}",
         group.id,
+        group.kind,
         group.state,
         group.members.len()
     );
+    if let (Some(epoch), Some(target)) = (group.epoch, group.target_epoch) {
+        text.push_str(&format!("  epoch {epoch}  assignment epoch {target}"));
+    }
+    text.push('\n');
     let mut table = Table::new([
         "topic",
         "partition",
@@ -147,21 +152,61 @@ fn described_table(group: &GroupView, lags: &[PartitionLag], now: TimestampMs) -
     if !table.is_empty() {
         text.push_str(&table.render());
     }
+    if group.epoch.is_some() && !group.members.is_empty() {
+        text.push('\n');
+        text.push_str(&members_table(group));
+    }
     text
+}
+
+/// Of a group of the new protocol: how far each member has come towards its target.
+fn members_table(group: &GroupView) -> String {
+    let mut table = Table::new([
+        "member",
+        "client",
+        "instance",
+        "protocol",
+        "epoch",
+        "owns",
+        "to get",
+        "to give up",
+    ]);
+    for member in &group.members {
+        let missing = |from: &[TopicPartition], of: &[TopicPartition]| {
+            from.iter().filter(|one| !of.contains(one)).count()
+        };
+        let protocol = if member.is_classic {
+            "classic"
+        } else {
+            "consumer"
+        };
+        table.row([
+            member.member_id.clone(),
+            member.client_id.clone(),
+            or_dash(member.instance_id.as_ref()),
+            protocol.to_owned(),
+            or_dash(member.epoch),
+            member.partitions.len().to_string(),
+            missing(&member.target, &member.partitions).to_string(),
+            missing(&member.partitions, &member.target).to_string(),
+        ]);
+    }
+    table.render()
 }
 
 fn described_json(group: &GroupView, lags: &[PartitionLag], now: TimestampMs) -> Value {
     let members = group.members.iter().map(|member| {
-        let partitions = member
-            .partitions
-            .iter()
-            .map(|one| json!({ "topic": one.topic.as_str(), "partition": one.partition.get() }));
+        let named = |one: &TopicPartition| json!({ "topic": one.topic.as_str(), "partition": one.partition.get() });
+        let (partitions, target) = (member.partitions.iter().map(named), member.target.iter().map(named));
         json!({
             "member_id": member.member_id,
             "instance_id": member.instance_id,
             "client_id": member.client_id,
             "host": member.host,
+            "epoch": member.epoch,
+            "is_classic": member.is_classic,
             "partitions": partitions.collect::<Vec<_>>(),
+            "target_partitions": target.collect::<Vec<_>>(),
         })
     });
     let partitions = lags.iter().map(|lag| {
@@ -178,7 +223,10 @@ fn described_json(group: &GroupView, lags: &[PartitionLag], now: TimestampMs) ->
     });
     json!({
         "group": group.id,
+        "type": group.kind,
         "state": group.state,
+        "epoch": group.epoch,
+        "assignment_epoch": group.target_epoch,
         "protocol_type": group.protocol_type,
         "protocol": group.protocol,
         "members": members.collect::<Vec<_>>(),

@@ -16,7 +16,7 @@ import org.apache.kafka.common.KafkaException;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.serialization.StringDeserializer;
 
-/** One member of a classic group; it commits by hand and leaves when it is told to stop. */
+/** One member of a group, of the protocol that GROUP_PROTOCOL names; it commits by hand and leaves when it is told to stop. */
 final class GroupMember implements ConsumerRebalanceListener {
     private final KafkaConsumer<String, String> consumer;
     private final String topic;
@@ -42,11 +42,15 @@ final class GroupMember implements ConsumerRebalanceListener {
         Properties settings = new Properties();
         settings.put("bootstrap.servers", args.text("bootstrap"));
         settings.put("group.id", args.text("group"));
-        settings.put("group.protocol", "classic");
         settings.put("auto.offset.reset", "earliest");
         settings.put("enable.auto.commit", "false");
-        settings.put("session.timeout.ms", "6000");
-        settings.put("heartbeat.interval.ms", "1000");
+        // Of the new protocol the broker sets the times and assigns.
+        boolean isNew = "consumer".equals(System.getenv("GROUP_PROTOCOL"));
+        settings.put("group.protocol", isNew ? "consumer" : "classic");
+        if (!isNew) {
+            settings.put("session.timeout.ms", "6000");
+            settings.put("heartbeat.interval.ms", "1000");
+        }
         settings.put("max.poll.records", "50");
         consumer = new KafkaConsumer<>(settings, new StringDeserializer(), new StringDeserializer());
         topic = args.text("topic");
