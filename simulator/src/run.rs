@@ -20,6 +20,7 @@ enum Step {
     Burst,
     Poll,
     TakePart,
+    Consume,
     Sync,
     SyncSegments,
     SlowSync,
@@ -37,6 +38,7 @@ const STEPS: &[(u64, Step)] = &[
     (3, Step::Burst),
     (10, Step::Poll),
     (28, Step::TakePart),
+    (20, Step::Consume),
     (16, Step::Sync),
     (5, Step::SyncSegments),
     (4, Step::SlowSync),
@@ -179,7 +181,7 @@ impl World {
         self.finish_calls().await
     }
 
-    async fn finish_calls(&mut self) -> Verdict {
+    pub(crate) async fn finish_calls(&mut self) -> Verdict {
         for _ in 0..200 {
             self.settle().await?;
             if self.calls() == 0 {
@@ -196,6 +198,7 @@ impl World {
             Step::Burst => self.produce_in_a_burst()?,
             Step::Poll => self.poll()?,
             Step::TakePart => self.take_part()?,
+            Step::Consume => self.consume()?,
             Step::Sync => {
                 self.trace.line("sync");
                 self.broker().sync_all();
@@ -348,6 +351,7 @@ impl World {
         self.end_process()?;
         self.disk.crash(self.chance.next());
         self.start_well().await?;
+        self.consumers_come_to_rest().await?;
         self.end_process()
     }
 }

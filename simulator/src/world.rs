@@ -1,10 +1,11 @@
 //! The machine, the broker's process on it, the clients, and what was promised to them.
 
 use crate::Planted;
-use crate::actors::{Member, Producer, Reader};
+use crate::actors::{Consumer, Member, Producer, Reader};
 use crate::chance::Chance;
 use crate::disk::ProcessDisk;
 use crate::promises::catalog::{Catalog, KINDS, LifeState};
+use crate::promises::consumers::ConsumerGroup;
 use crate::promises::groups::{Group, Moment};
 use crate::promises::records::{Place, Records, Retention};
 use crate::promises::{Verdict, Violation};
@@ -36,6 +37,10 @@ pub struct Reached {
     pub deleted: u64,
     /// Assignments that members were told.
     pub assigned: u64,
+    /// Assignments that members of the new protocol were told.
+    pub consumed: u64,
+    /// Members of the new protocol that had to join again.
+    pub consumers_fenced: u64,
     /// Commits answered.
     pub committed: u64,
     /// Late commits refused.
@@ -64,6 +69,8 @@ impl Reached {
         self.created += other.created;
         self.deleted += other.deleted;
         self.assigned += other.assigned;
+        self.consumed += other.consumed;
+        self.consumers_fenced += other.consumers_fenced;
         self.committed += other.committed;
         self.late_refused += other.late_refused;
         self.read += other.read;
@@ -105,6 +112,8 @@ pub(crate) struct World {
     pub(crate) producers: Vec<Producer>,
     pub(crate) readers: Vec<Reader>,
     pub(crate) members: Vec<Member>,
+    pub(crate) consumer_group: ConsumerGroup,
+    pub(crate) consumers: Vec<Consumer>,
     pub(crate) reached: Reached,
 }
 
@@ -139,6 +148,8 @@ impl World {
             producers: Producer::cast(&mut chance),
             readers: Reader::cast(),
             members: Member::cast(&mut chance),
+            consumer_group: ConsumerGroup::default(),
+            consumers: Consumer::cast(&mut chance),
             reached: Reached::default(),
             chance,
         }
@@ -331,6 +342,8 @@ fn config() -> BrokerConfig {
         // For the broker's own topics: a run seals several of their segments, and has something to compact.
         ("log.roll.ms", "3000"),
         ("group.initial.rebalance.delay.ms", "0"),
+        ("group.consumer.min.session.timeout.ms", "1000"),
+        ("group.consumer.session.timeout.ms", "8000"),
     ]
     .map(|(name, value)| (name.to_owned(), value.to_owned()))
     .into();

@@ -27,6 +27,8 @@ fn fixed_seeds_break_no_promise_and_come_to_something() {
         total.created,
         total.deleted,
         total.assigned,
+        total.consumed,
+        total.consumers_fenced,
         total.committed,
         total.late_refused,
         total.read,

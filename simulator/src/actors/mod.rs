@@ -4,11 +4,13 @@
 //! In -> out: chance -> calls of the broker -> promises.
 
 pub(crate) mod administrator;
+pub(crate) mod consumer;
 mod member;
 mod producer;
 mod reader;
 mod stream;
 
+pub(crate) use consumer::Consumer;
 pub(crate) use member::Member;
 pub(crate) use producer::{Attempt, Producer};
 pub(crate) use reader::Reader;
