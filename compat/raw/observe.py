@@ -8,9 +8,11 @@
 import sys
 import time
 
-from wire import Closed, Connection, batches, describe_group, fetch, list_offset, metadata
+from wire import Closed, Connection, batches, describe_consumer_group, describe_group, fetch, list_offset, metadata
 
-TIMEOUT = 60
+# A member of the new protocol that is lost is noticed after 45 s (group.consumer.session.timeout.ms).
+TIMEOUT = 90
+NO_SUCH_GROUP = 69
 
 
 def codecs(bootstrap, topic):
@@ -54,6 +56,9 @@ def members(bootstrap, group, count):
         try:
             with Connection(bootstrap) as connection:
                 seen = describe_group(connection, group)
+                if seen[1] == "Dead":
+                    error, state, found = describe_consumer_group(connection, group)
+                    seen = seen if error == NO_SUCH_GROUP else (error, state, found)
         except (Closed, OSError) as error:
             seen = (error, "?", [])
         error, state, found = seen

@@ -11,6 +11,7 @@ import time
 PRODUCE, FETCH, LIST_OFFSETS, METADATA = 0, 1, 2, 3
 OFFSET_COMMIT, OFFSET_FETCH, FIND_COORDINATOR, JOIN_GROUP, SYNC_GROUP = 8, 9, 10, 11, 14
 DESCRIBE_GROUPS, API_VERSIONS, CREATE_TOPICS, DELETE_TOPICS, INIT_PRODUCER_ID = 15, 18, 19, 20, 22
+CONSUMER_GROUP_DESCRIBE = 69
 
 COORDINATOR_LOADING = 14
 
@@ -280,6 +281,46 @@ def describe_group(connection, group):
         return fields[0], fields[2], answer.array(member)
 
     found = answer.array(one)
+    answer.done()
+    return found[0]
+
+
+def describe_consumer_group(connection, group):
+    """ConsumerGroupDescribe v0, of groups of the new protocol: (error, state, member ids)."""
+    body = compact_array([compact_string(group)]) + b"\0" + b"\0"
+    answer = connection.ask(CONSUMER_GROUP_DESCRIBE, 0, body, is_flexible=True)
+    answer.i32()
+
+    def partitions():
+        answer.take(16)
+        answer.compact_string()
+        answer.compact_array(answer.i32)
+        answer.tags()
+
+    def assignment():
+        answer.compact_array(partitions)
+        answer.tags()
+
+    def member():
+        member_id = answer.compact_string()
+        answer.compact_string(), answer.compact_string(), answer.i32(), answer.compact_string(), answer.compact_string()
+        answer.compact_array(answer.compact_string)
+        answer.compact_string()
+        assignment()
+        assignment()
+        answer.tags()
+        return member_id
+
+    def one():
+        error, _, _, state = answer.i16(), answer.compact_string(), answer.compact_string(), answer.compact_string()
+        answer.i32(), answer.i32(), answer.compact_string()
+        members = answer.compact_array(member)
+        answer.i32()
+        answer.tags()
+        return error, state, members
+
+    found = answer.compact_array(one)
+    answer.tags()
     answer.done()
     return found[0]
 
