@@ -254,10 +254,9 @@ ALL = [
     ],
     # Where Kafka breaks.
     Expected(
-        "acls-of-no-pattern",
-        "Kafka can't read the unknown kind of pattern and closes the connection; Fanlog has no ACLs of it either",
+        "acls-of-no-kind",
+        "a kind of resource or pattern of 0, which is none: Kafka can't read it and closes the connection; Fanlog has no ACLs of it either",
         api="DescribeAcls",
-        note="PatternTypeFilter 0",
         theirs="the connection is closed",
     ),
     Expected(

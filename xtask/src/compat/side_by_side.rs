@@ -8,6 +8,12 @@ use super::broker::{Broker, End, Kind};
 const AS_KAFKA: &[&str] = &[
     "offsets.topic.num.partitions=4",
     "offsets.topic.replication.factor=1",
+    "transaction.state.log.replication.factor=1",
+    "transaction.state.log.min.isr=1",
+    "transaction.state.log.num.partitions=4",
+    "share.coordinator.state.topic.replication.factor=1",
+    "share.coordinator.state.topic.min.isr=1",
+    "share.coordinator.state.topic.num.partitions=4",
 ];
 
 /// Two brokers that serve.
