@@ -27,6 +27,8 @@ impl Shares {
         settings: &ShareGroupSettings,
         policy: &Policy,
     ) -> Result<(), ShareFetchError> {
+        // Of a topic that is gone no state is made any more.
+        partition.check_serving()?;
         let known = shard.look(key, |ledger, _| (ledger.is_initialized(), ledger.start()))?;
         match known {
             (true, Some(start)) => {
