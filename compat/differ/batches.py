@@ -28,19 +28,21 @@ def read(blob):
                 "BaseOffset": base, "BatchLength": length, "PartitionLeaderEpoch": epoch, "Magic": magic,
                 "Attributes": attributes, "LastOffsetDelta": last, "BaseTimestamp": first_time, "MaxTimestamp": max_time,
                 "ProducerId": producer, "ProducerEpoch": producer_epoch, "BaseSequence": sequence, "Count": count,
-                "Payload": records(payload, count) if attributes & 7 == 0 else hashlib.sha256(payload).hexdigest(),
+                "Payload": records(payload, count, attributes & 32) if attributes & 7 == 0 else hashlib.sha256(payload).hexdigest(),
             }
         )
         at = end
     return found
 
 
-def records(payload, count):
+def records(payload, count, is_control=False):
     reader, out = Reader(payload), []
     for _ in range(count):
         reader.varint()
         attributes, time, offset = reader.i8(), reader.varint(), reader.varint()
         key, value = blob(reader), blob(reader)
+        if is_control and value:
+            value = value[:2]  # the coordinator's epoch follows
         headers = [(blob(reader), blob(reader)) for _ in range(reader.varint())]
         out.append(f"{offset} {time:+} {attributes} {key} {value} {headers}")
     return out

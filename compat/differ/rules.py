@@ -21,7 +21,7 @@ NO_LEADER = {"ShareFetch", "ShareAcknowledge"}
 SHARE_APIS = {"ShareGroupHeartbeat", "ShareGroupDescribe"}
 TIMES = {
     "Timestamp", "LogAppendTimeMs", "BaseTimestamp", "MaxTimestamp", "LastTimestamp", "LastFetchTimestamp",
-    "LastCaughtUpTimestamp",
+    "LastCaughtUpTimestamp", "TransactionStartTimeMs",
 }
 NUMBERED = {
     "MemberId": "member", "Leader": "member", "ProducerId": "producer", "SessionId": "fetch session",
@@ -53,6 +53,8 @@ UNORDERED = {
     ("DescribeUserScramCredentials", "Results"): "User", ("AlterUserScramCredentials", "Results"): "User",
     ("DescribeClientQuotas", "Entries"): "Entity", ("AlterPartitionReassignments", "Responses"): "Name",
     ("ApiVersions", "SupportedFeatures"): "Name", ("ApiVersions", "FinalizedFeatures"): "Name",
+    ("DescribeTransactions", "Topics"): "Topic", ("ListTransactions", "TransactionStates"): "TransactionalId", ("AddPartitionsToTxn", "ResultsByTopicV3AndBelow"): "Name",
+    ("AddPartitionsToTxn", "ResultsByPartition"): "PartitionIndex", ("AddPartitionsToTxn", "TopicResults"): "Name",
     ("DescribeConfigs", "Results"): "ResourceName", ("ListConfigResources", "ConfigResources"): "ResourceName",
 }
 
@@ -61,7 +63,7 @@ UNORDERED_TEXTS = {("ConsumerGroupDescribe", "SubscribedTopicNames")}
 NAMES = [
     ("throttle", "`ThrottleTimeMs` is left out"),
     ("id", "topic ids, member ids, producer ids, fetch sessions, directories: by the order in which they first appear in a case; none (zero, -1, empty) stays"),
-    ("epoch", "leader epochs: by the order in which they first appear in a case; -1 stays"),
+    ("epoch", "leader epochs: by the order in which they first appear in a case; -1 stays; a coordinator's in a marker is left out"),
     ("share epoch", "epochs of share groups and of their states: whether there is one; Kafka raises the former more often, while it makes the states of partitions"),
     ("time", "records bear times of yesterday, compared to the millisecond; what the broker's clock put in is `now`"),
     ("place", "ports, the cluster's id, the broker's folders, the space on its disk"),
@@ -124,7 +126,7 @@ class Rules:
         key = UNORDERED.get((api, name))
         if key and all(isinstance(each, dict) for each in values):
             values = sorted(values, key=lambda each: self.place(each, key))
-        elif (api, name) in UNORDERED_TEXTS:
+        elif (api, name) in UNORDERED_TEXTS or (api, name) == ("DescribeTransactions", "Partitions"):
             values = sorted(values)
         for each in values:
             out.append(self.struct(api, each) if isinstance(each, dict) else self.field(api, name, each))

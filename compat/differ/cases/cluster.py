@@ -46,13 +46,6 @@ def find_coordinator(side):
         side.ask("FindCoordinator", version, "none", Key=group, CoordinatorKeys=[])
 
 
-def transactional_ids(side):
-    for version in side.apis["FindCoordinator"].versions():
-        side.ask("FindCoordinator", version, "transaction", Key="t", KeyType=1, CoordinatorKeys=["t"])
-    for version in side.apis["InitProducerId"].versions():
-        side.ask("InitProducerId", version, "transactional", TransactionalId="t", TransactionTimeoutMs=60000)
-
-
 def init_producer_id(side):
     side.producer_id()
     for version in side.apis["InitProducerId"].versions():
@@ -196,6 +189,6 @@ def describe_log_dirs(side):
 
 
 CASES = [
-    api_versions, describe_cluster, find_coordinator, transactional_ids, init_producer_id, describe_quorum, elect_leaders,
+    api_versions, describe_cluster, find_coordinator, init_producer_id, describe_quorum, elect_leaders,
     list_partition_reassignments, alter_partition_reassignments, features, describe_log_dirs,
 ]

@@ -29,6 +29,12 @@ pub(crate) const FEATURES: &[Feature] = &[
         level_min: 0,
         level: 1,
     },
+    Feature {
+        // Transactions whose epoch rises with each, and which take partitions in by being written to (KIP-890).
+        name: "transaction.version",
+        level_min: 0,
+        level: 2,
+    },
 ];
 
 /// The feature of this name.

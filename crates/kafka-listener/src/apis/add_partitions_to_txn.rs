@@ -1,12 +1,12 @@
 //! AddPartitionsToTxn, versions 0-5: partitions become part of a producer's transaction before it writes to them.
 //!
-//! Behaviour: answers once the transaction durably knows of them. Where one of them does not exist none is added.
+//! Behaviour: internal topics are refused before version 4, which only brokers send. Answers once the transaction durably knows of them. Where one of them does not exist none is added.
 //! Versions: 2 PRODUCER_FENCED; 3 flexible; 4 several transactions, and the question whether partitions are part of one (brokers ask
 //! it of each other); 5 the second generation of transactions.
 
 use crate::context::ConnectionContext;
 use crate::errors;
-use fanlog_broker::TopicsView;
+use fanlog_broker::{OFFSETS_TOPIC, SHARE_STATE_TOPIC, TRANSACTIONS_TOPIC, TopicsView};
 use fanlog_coordinators::transaction::{ClientVersion, Producer, TransactionalId};
 use fanlog_model::{PartitionIndex, ProducerEpoch, ProducerId, TopicName, TopicPartition};
 use fanlog_protocol::ErrorCode;
@@ -84,17 +84,19 @@ async fn add(
     version: i16,
 ) -> Vec<AddPartitionsToTxnTopicResult<'static>> {
     let topics = context.broker().topics();
+    let of_internal = |topic: &str| version < SEVERAL_SINCE && is_internal(topic);
     let mut found = Vec::new();
-    let mut has_unknown = false;
+    let mut has_refused = false;
     for (topic, index) in each(asked.topics) {
         match find(&topics, topic, index) {
-            Some(partition) => found.push(partition),
-            None => has_unknown = true,
+            Some(partition) if !of_internal(topic) => found.push(partition),
+            _ => has_refused = true,
         }
     }
-    if has_unknown {
+    if has_refused {
         return answer(asked.topics, |topic, index| {
             match find(&topics, topic, index) {
+                _ if of_internal(topic) => ErrorCode::TopicAuthorizationFailed,
                 Some(_) => ErrorCode::OperationNotAttempted,
                 None => ErrorCode::UnknownTopicOrPartition,
             }
@@ -125,6 +127,11 @@ async fn add(
             answer(asked.topics, |_, _| code)
         }
     }
+}
+
+/// What producers may not write to; a group's offsets they add by AddOffsetsToTxn.
+fn is_internal(topic: &str) -> bool {
+    [OFFSETS_TOPIC, TRANSACTIONS_TOPIC, SHARE_STATE_TOPIC].contains(&topic)
 }
 
 fn each<'a>(topics: &'a [AddPartitionsToTxnTopic<'a>]) -> impl Iterator<Item = (&'a str, i32)> {
