@@ -37,7 +37,9 @@ impl Deciding<'_> {
             }
             Some(GroupKind::Consumer) => {
                 let group = known.and_then(|known| known.consumer.as_ref());
-                return group.map_or(Ok(()), |group| self.check_consumer_commit(group, commit));
+                return group.map_or(Ok(()), |group| {
+                    self.check_consumer_commit(group, commit, false)
+                });
             }
             None | Some(GroupKind::Classic) => {}
         }

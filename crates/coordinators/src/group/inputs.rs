@@ -197,6 +197,13 @@ pub struct CommitOffsets {
     pub offsets: Vec<OffsetToCommit>,
 }
 
+impl CommitOffsets {
+    /// Whether it says for which member it speaks.
+    pub(super) fn names_member(&self) -> bool {
+        self.generation >= 0 || !self.member_id.as_str().is_empty() || self.instance_id.is_some()
+    }
+}
+
 /// One partition of an OffsetCommit.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OffsetToCommit {

@@ -167,7 +167,11 @@ impl Deciding<'_> {
     /// Other than outside of transactions, a producer that names no member is taken in at any time: it is fenced by its epoch. One
     /// that joined a generation without an assignment yet still ends what it read before.
     fn check_commit_in_transaction(&mut self, commit: &CommitOffsets) -> Result<(), GroupError> {
-        if !matches!(self.kind(&commit.group), None | Some(GroupKind::Classic)) {
+        let known = self.ledger.group(&commit.group);
+        if let Some(group) = known.and_then(|known| known.consumer.as_ref()) {
+            return self.check_consumer_commit(group, commit, true);
+        }
+        if self.kind(&commit.group) == Some(GroupKind::Share) {
             return self.check_commit(commit);
         }
         GroupError::check_names(&[("group id", commit.group.as_str())])?;
@@ -207,10 +211,7 @@ impl Deciding<'_> {
 }
 
 fn check_member(group: &LiveGroup, commit: &CommitOffsets) -> Result<(), GroupError> {
-    let names_member = commit.generation >= 0
-        || !commit.member_id.as_str().is_empty()
-        || commit.instance_id.is_some();
-    if !names_member {
+    if !commit.names_member() {
         return Ok(());
     }
     if commit.generation < 0 && group.members.is_empty() {

@@ -3,6 +3,7 @@
 //! Owns: the order in which an input is looked at.   Never: changes the ledger; the runtime applies the records.
 //! Invariants: TXN-1, TXN-2.   Read next: `end.rs`.
 
+use super::records::may_be_a_clients;
 use super::waiting::Purpose;
 use super::{
     Answer, Input, Ledger, Producer, Reply, Transaction, TransactionError, TransactionRecord,
@@ -130,7 +131,7 @@ impl<'a> Deciding<'a> {
             id: id.clone(),
             given: producer.id,
         })?;
-        if known.producer_epoch != producer.epoch {
+        if known.producer_epoch != producer.epoch || !may_be_a_clients(producer.epoch) {
             return Err(self.fenced(id, producer, known));
         }
         if known.state.is_ending() {

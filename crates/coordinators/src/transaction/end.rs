@@ -6,6 +6,7 @@
 //! Invariants: TXN-1: an outcome, once logged, is never changed. TXN-2.
 
 use super::decide::{Deciding, MarkersToWrite};
+use super::records::{epoch_after, may_be_a_clients};
 use super::{
     Answer, ClientVersion, EndTransaction, Producer, Transaction, TransactionError,
     TransactionState, TransactionalId,
@@ -43,7 +44,9 @@ impl Deciding<'_> {
         if known.producer_id != end.producer.id && !repetition.over_rotation {
             return Err(self.not_of(end));
         }
-        if !is_epoch_valid(known, end.producer, is_second, repetition) {
+        if !may_be_a_clients(end.producer.epoch)
+            || !is_epoch_valid(known, end.producer, is_second, repetition)
+        {
             return Err(self.fenced(id, end.producer, known));
         }
         let ending = ending(
@@ -114,7 +117,9 @@ impl Deciding<'_> {
             if known.is_epoch_exhausted() {
                 next.next_producer_id = end.fresh.ok_or(TransactionError::NeedsProducerId)?;
             }
-            next.producer_epoch = ProducerEpoch(known.producer_epoch.get() + 1);
+            let bumped = epoch_after(known.producer_epoch);
+            next.producer_epoch =
+                bumped.ok_or_else(|| self.fenced(&end.id, end.producer, known))?;
             last_epoch = Some(known.producer_epoch);
         }
         self.record(&end.id, next.clone());
@@ -198,11 +203,11 @@ impl Deciding<'_> {
         }
     }
 
-    /// Aborts under a higher epoch, which is never given to anybody but to markers.
+    /// Aborts under a higher epoch, which is never given to anybody but to markers. Where there is none, nobody has the present one.
     pub(super) fn abort_and_fence(&mut self, id: &TransactionalId, known: &Transaction) {
         let next = Transaction {
             state: TransactionState::PrepareAbort,
-            producer_epoch: ProducerEpoch(known.producer_epoch.get() + 1),
+            producer_epoch: epoch_after(known.producer_epoch).unwrap_or(known.producer_epoch),
             ..known.clone()
         };
         self.record(id, next.clone());

@@ -66,6 +66,16 @@ impl Transaction {
     }
 }
 
+/// The epoch after this one; the largest has none.
+pub(super) fn epoch_after(epoch: ProducerEpoch) -> Option<ProducerEpoch> {
+    epoch.get().checked_add(1).map(ProducerEpoch)
+}
+
+/// Whether a producer may have been given this epoch: the largest is for markers alone.
+pub(super) fn may_be_a_clients(epoch: ProducerEpoch) -> bool {
+    epoch.get() < i16::MAX
+}
+
 pub(super) fn is_exhausted(epoch: ProducerEpoch) -> bool {
     epoch.get() >= i16::MAX - 1
 }

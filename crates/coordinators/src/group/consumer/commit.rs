@@ -13,16 +13,22 @@ impl Deciding<'_> {
         &self,
         group: &ConsumerGroup,
         commit: &CommitOffsets,
+        is_transactional: bool,
     ) -> Result<(), GroupError> {
         let state = group.state();
         if commit.generation < 0 && state.members.is_empty() {
+            return Ok(());
+        }
+        // A producer is fenced by its own epoch, and need not say for which member it speaks.
+        if is_transactional && !commit.names_member() {
             return Ok(());
         }
         let id = &commit.member_id;
         let unknown = || unknown_member(&commit.group, id);
         let member = state.members.get(id).ok_or_else(unknown)?;
         let current = state.currents.get(id).ok_or_else(unknown)?;
-        if !commit.names_missing_group && member.classic.is_none() {
+        let is_old = !is_transactional && !commit.names_missing_group;
+        if is_old && member.classic.is_none() {
             return Err(GroupError::OldCommit {
                 group: commit.group.clone(),
             });

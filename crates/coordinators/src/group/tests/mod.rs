@@ -10,4 +10,5 @@ mod offsets;
 mod promises;
 mod sessions;
 mod static_members;
+mod transactional;
 mod world;

@@ -279,6 +279,49 @@ fn an_exhausted_producer_id_is_replaced_where_its_transaction_timed_out_too() {
     assert_ne!(next.id, ProducerId::NONE);
 }
 
+/// The largest epoch is for markers alone: whoever names it was never given it.
+#[test]
+fn who_names_the_largest_epoch_is_fenced() {
+    for version in [First, Second] {
+        let mut world = World::new();
+        let first = world.init("x");
+        world.set_epoch("x", i16::MAX - 1);
+        let last = producer(first.id.get(), i16::MAX - 1);
+        world.add("x", last, version, false).unwrap();
+        world.pass(60_000);
+        world.write_markers();
+        assert_eq!(world.state("x"), "CompleteAbort");
+        let thief = producer(first.id.get(), i16::MAX);
+        for asked in [First, Second] {
+            for is_commit in [true, false] {
+                let (_, answer) = world.ask_end("x", thief, is_commit, asked);
+                assert_eq!(answer.map_or("ends", name), "fenced");
+            }
+            for verify_only in [true, false] {
+                assert_eq!(name(world.add("x", thief, asked, verify_only)), "fenced");
+            }
+        }
+        assert_eq!(world.state("x"), "CompleteAbort");
+    }
+}
+
+/// Another broker may have logged it: its end is still found.
+#[test]
+fn a_transaction_under_the_largest_epoch_times_out() {
+    let mut world = World::new();
+    let first = world.init("x");
+    world.add("x", first, First, false).unwrap();
+    world.set_epoch("x", i16::MAX);
+    world.crash(usize::MAX);
+    world.pass(60_000);
+    assert_eq!(world.state("x"), "PrepareAbort");
+    assert_eq!(world.markers[0].producer.epoch, ProducerEpoch(i16::MAX));
+    world.write_markers();
+    let next = world.init("x");
+    assert_ne!(next.id, first.id);
+    assert_eq!(next.epoch, ProducerEpoch(0));
+}
+
 #[test]
 fn ids_that_nobody_uses_go() {
     let mut world = World::new();
