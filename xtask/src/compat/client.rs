@@ -134,7 +134,7 @@ impl Client {
         }
     }
 
-    fn command(&self, args: &[String]) -> Command {
+    pub(super) fn command(&self, args: &[String]) -> Command {
         let mut command = shell::command(&self.program[0]);
         command
             .args(&self.program[1..])

@@ -13,6 +13,7 @@ mod own;
 mod results;
 mod scenario;
 mod scripts;
+mod shares;
 mod side_by_side;
 
 pub(crate) use self::broker::{End, Kind};
@@ -40,7 +41,7 @@ usage: cargo xtask compat [--quick] [--release] [--only NAME[,NAME...]] [--again
   --only        some of: kcat, confluent-kafka, kafka-python, aiokafka, java, franz-go, sarama, kafkajs,
                 platformatic, confluent-js, raw, commit-race, compaction, tools (Kafka's command-line
                 tools), verifiable (those of its system tests), connect (Kafka Connect), streams (Kafka Streams),
-                dump-log (Kafka's reader over our files)
+                share (share groups, under kills), dump-log (Kafka's reader over our files)
   --against     \"kafka\": Apache Kafka 4.4, to prove the suites; or the path of a broker program
   --bootstrap   a broker that is already running; it is not restarted";
 
@@ -79,7 +80,10 @@ impl Options {
         }
         let unknown = options.only.iter().find(|name| {
             let name = name.as_str();
-            !client::NAMES.contains(&name) && !scripts::is_known(name) && name != DUMP_LOG
+            !client::NAMES.contains(&name)
+                && !scripts::is_known(name)
+                && name != DUMP_LOG
+                && name != shares::SHARE
         });
         match unknown {
             Some(name) => Err(Usage(format!("nothing is called {name:?}\n{HELP}")).into()),
@@ -164,6 +168,9 @@ fn suites(options: &Options, tally: &mut Tally) -> anyhow::Result<Results> {
     session.start_time();
     session.clients()?;
     session.scripts()?;
+    if options.wants(shares::SHARE) {
+        session.shares();
+    }
     session.broker.stop(End::Terminate)?;
     if options.wants(DUMP_LOG) && !matches!(kind, Kind::Running(_)) {
         session.dump_logs();

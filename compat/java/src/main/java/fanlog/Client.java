@@ -35,6 +35,9 @@ public final class Client {
             case "consume" -> GroupMember.run(args);
             case "admin" -> AdminChecks.run(args);
             case "share" -> ShareChecks.run(args);
+            case "share-prepare" -> ShareMember.prepare(args);
+            case "share-member" -> ShareMember.run(args);
+            case "share-lag" -> ShareMember.lag(args);
             default -> throw new IllegalArgumentException("no command " + args.command);
         }
     }
