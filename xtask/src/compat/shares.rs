@@ -257,7 +257,7 @@ impl Session<'_> {
                 let first = (round * per_round).to_string();
                 let produce = ["--plan", &plan, "--first-id", &first].map(str::to_owned);
                 client.run(&[members.args("produce"), produce.to_vec()].concat())?;
-                listen(&heard, &mut history, Duration::from_millis(700))?;
+                listen(&heard, &mut history, Duration::from_millis(300))?;
                 if round % 5 == 2 && self.broker.can_restart() {
                     self.broker.restart(End::Kill)?;
                 } else {

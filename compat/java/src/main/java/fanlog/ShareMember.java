@@ -67,7 +67,7 @@ final class ShareMember {
         }
     }
 
-    static void run(Conversation args) {
+    static void run(Conversation args) throws InterruptedException {
         Properties properties = new Properties();
         properties.put("bootstrap.servers", args.text("bootstrap"));
         properties.put("group.id", args.text("group"));
@@ -89,6 +89,8 @@ final class ShareMember {
                 said.computeIfAbsent(partition, p -> new ArrayList<>()).add(new Said(id, delivery, accepts));
             }
             if (!said.isEmpty()) {
+                // Work takes a while: who is killed is killed in the middle of it.
+                Thread.sleep(50 + random.nextInt(200));
                 tell(said, consumer.commitSync());
             }
         }
