@@ -48,8 +48,7 @@ impl<'a> Deciding<'a> {
                 if !join.member_id.is_none() {
                     return Err(fenced(&draft, join.instance_id.as_ref(), &id));
                 }
-                let epoch = draft.target_epoch();
-                draft.take_place(&holder, &id, epoch);
+                draft.take_place(&holder, &id);
                 draft.state().members.get(&id).cloned()
             }
             _ => draft.state().members.get(&id).cloned(),
@@ -134,7 +133,7 @@ impl<'a> Deciding<'a> {
         let has_changed = old.topics != member.topics || old.regex.is_some_and(|r| !r.is_empty());
         draft.put_member(id, member);
         drop_unused_regexes(draft);
-        if has_changed || draft.epoch() == 0 {
+        if has_changed || draft.is_unassigned() {
             let hash = draft.state().metadata_hash(self.topics);
             draft.raise_epoch(hash);
         }

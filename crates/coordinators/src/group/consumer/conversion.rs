@@ -5,7 +5,7 @@
 //! In -> out: a classic group -> the facts of a consumer group, and the other way. Both are one decision, logged as one batch.
 //! Invariants: GRP-1 (what members own goes over with them).
 
-use super::draft::{Draft, tombstones};
+use super::draft::{Draft, NO_HASH, tombstones};
 use super::subscription_bytes::{Subscription, assignment_bytes, read_assignment};
 use super::{
     ClassicMember, ConsumerMember, ConsumerRecord, CurrentAssignment, GroupEpoch, MemberState,
@@ -118,7 +118,7 @@ impl<'a> Deciding<'a> {
         let mut facts = members;
         facts.push(ConsumerRecord::Epoch(Some(GroupEpoch {
             epoch,
-            metadata_hash: 0,
+            metadata_hash: NO_HASH,
         })));
         facts.append(&mut targets);
         facts.push(ConsumerRecord::TargetEpoch(Some(TargetEpoch {

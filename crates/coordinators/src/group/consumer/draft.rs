@@ -6,13 +6,16 @@
 
 use super::{
     ConsumerGroup, ConsumerMember, ConsumerRecord, ConsumerState, CurrentAssignment, GroupEpoch,
-    MemberState, OwnedPartitions,
+    JOIN_EPOCH, MemberState, OwnedPartitions,
 };
 use crate::group::{GroupRecord, MemberId};
 use fanlog_model::{GroupId, PartitionIndex, TopicId};
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::sync::Arc;
+
+/// The hash of a group that has never looked at its topics.
+pub(super) const NO_HASH: i64 = 0;
 
 /// A group being decided about.
 #[derive(Debug)]
@@ -93,6 +96,13 @@ impl<'a> Draft<'a> {
         self.state.target_epoch.map_or(0, |target| target.epoch)
     }
 
+    /// Whether the group has never looked at its topics: it is new, or was a classic one, whose members may be without an
+    /// assignment.
+    pub(super) fn is_unassigned(&self) -> bool {
+        let epoch = self.state.epoch;
+        epoch.is_none_or(|epoch| epoch.metadata_hash == NO_HASH)
+    }
+
     /// A new group begins with 1 and has 2 once its first member has joined, as in Kafka.
     pub(super) fn raise_epoch(&mut self, metadata_hash: i64) {
         let epoch = self.epoch().max(1).saturating_add(1);
@@ -128,8 +138,8 @@ impl<'a> Draft<'a> {
         self.removed.insert(id.clone());
     }
 
-    /// Gives all that one member had to another.
-    pub(super) fn take_place(&mut self, old: &MemberId, new: &MemberId, epoch: i32) {
+    /// Gives all that one member had to another, which has yet to reach the target's epoch, wherever the one before stood.
+    pub(super) fn take_place(&mut self, old: &MemberId, new: &MemberId) {
         let member = self.state.members.get(old).cloned();
         let target = self.state.targets.get(old).cloned();
         let mut current = self.current(old);
@@ -140,8 +150,8 @@ impl<'a> Draft<'a> {
         if let Some(target) = target {
             self.record(ConsumerRecord::Target(new.clone(), Some(target)));
         }
-        current.epoch = epoch;
-        current.previous_epoch = epoch;
+        current.epoch = JOIN_EPOCH;
+        current.previous_epoch = JOIN_EPOCH;
         // Nobody is left who could say that it has given something up: who bore the name is gone.
         current.pending_revocation = OwnedPartitions::default();
         current.state = MemberState::Stable;

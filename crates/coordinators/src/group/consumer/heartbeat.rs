@@ -196,7 +196,7 @@ impl<'a> Deciding<'a> {
                 instance: instance.clone(),
             });
         }
-        draft.take_place(old, new, JOIN_EPOCH);
+        draft.take_place(old, new);
         Ok(())
     }
 
@@ -225,7 +225,7 @@ impl<'a> Deciding<'a> {
             self.resolve(draft, &regex.pattern, regex.topics.as_ref().ok());
         }
         // Topics that come and go are told in an input of their own.
-        if draft.epoch() == 0 || has_changed {
+        if draft.is_unassigned() || has_changed {
             let hash = draft.state().metadata_hash(self.topics);
             draft.raise_epoch(hash);
         }

@@ -11,6 +11,7 @@ fn act() -> impl Strategy<Value = Act> {
         3 => (client.clone(), any::<bool>()).prop_map(|(client, while_)| Act::Leave(client, while_)),
         2 => client.clone().prop_map(Act::Freeze),
         2 => client.clone().prop_map(Act::Restart),
+        3 => client.clone().prop_map(Act::Switch),
         3 => (client, 0..16u8).prop_map(|(client, choice)| Act::Subscribe(client, choice)),
         14 => (0..6_000u16).prop_map(Act::Pass),
         2 => (20_000..50_000u16).prop_map(Act::Pass),

@@ -3,6 +3,7 @@
 //! Clients behave as real ones do: they stop reading what an answer doesn't name before they say so, and join again when they are
 //! fenced. What is checked is what they could see.
 
+use super::classic_client::Phase;
 use crate::group::consumer::{
     ConsumerHeartbeat, ConsumerState, JOIN_EPOCH, LEAVE_EPOCH, RegexResolved, STATIC_LEAVE_EPOCH,
     SubscribedRegex, TopicRegex,
@@ -32,6 +33,8 @@ pub(super) enum Act {
     Freeze(usize),
     /// Its process ends without a word, and another comes.
     Restart(usize),
+    /// It says goodbye, and comes back with the other protocol: a step of a rolling change.
+    Switch(usize),
     /// It reads other topics.
     Subscribe(usize, u8),
     /// Time goes by.
@@ -46,14 +49,16 @@ pub(super) enum Act {
 
 #[derive(Clone, Debug, Default)]
 pub(super) struct Client {
-    id: String,
-    instance: Option<String>,
-    epoch: i32,
-    owned: BTreeSet<(TopicId, PartitionIndex)>,
-    topics: Vec<Arc<str>>,
+    pub(super) id: String,
+    pub(super) instance: Option<String>,
+    pub(super) epoch: i32,
+    pub(super) owned: BTreeSet<(TopicId, PartitionIndex)>,
+    pub(super) topics: Vec<Arc<str>>,
+    /// Where it stands, if it speaks the classic protocol.
+    pub(super) classic: Option<Phase>,
     regex: Option<Arc<str>>,
     is_frozen: bool,
-    must_say_all: bool,
+    pub(super) must_say_all: bool,
     awaits: Option<CallId>,
 }
 
@@ -69,7 +74,7 @@ pub(super) struct World {
     held: Vec<(usize, Reply)>,
     callers: BTreeMap<CallId, usize>,
     calls: u64,
-    drawn: u128,
+    pub(super) drawn: u128,
 }
 
 impl World {
@@ -111,7 +116,13 @@ impl World {
 
     fn rename(&mut self, client: &mut Client) {
         self.drawn += 1;
-        client.id = format!("m{}", self.drawn);
+        client.id = match &mut client.classic {
+            Some(phase) => {
+                *phase = Phase::Joining;
+                String::new()
+            }
+            None => format!("m{}", self.drawn),
+        };
         client.epoch = JOIN_EPOCH;
         client.owned.clear();
         client.awaits = None;
@@ -146,6 +157,18 @@ impl World {
                 client.is_frozen = false;
                 self.clients[place] = client;
             }
+            Act::Switch(client) => {
+                let place = client % self.clients.len();
+                self.leave(place, false);
+                let mut client = self.clients[place].clone();
+                client.classic = match client.classic {
+                    None => Some(Phase::Joining),
+                    Some(_) => None,
+                };
+                self.rename(&mut client);
+                client.is_frozen = false;
+                self.clients[place] = client;
+            }
             Act::Subscribe(client, choice) => {
                 let place = client % self.clients.len();
                 let client = &mut self.clients[place];
@@ -154,6 +177,9 @@ impl World {
                 client.topics = chosen.map(|(_, name)| Arc::from(*name)).collect();
                 client.regex = (choice & 8 != 0).then(|| "[bc]".into());
                 client.must_say_all = true;
+                if let Some(Phase::Reading) = client.classic {
+                    client.classic = Some(Phase::Joining);
+                }
             }
             Act::Pass(ms) => self.pass(Duration::from_millis(ms.into())),
             Act::Sync => self.sync(),
@@ -184,7 +210,7 @@ impl World {
         regex.matching(self.topics.0.keys().cloned())
     }
 
-    fn call(&mut self, client: usize) -> CallId {
+    pub(super) fn call(&mut self, client: usize) -> CallId {
         self.calls += 1;
         let call = CallId(self.calls);
         self.callers.insert(call, client);
@@ -197,6 +223,9 @@ impl World {
         // As a real client, it has one request under way; one that is lost with the coordinator is sent again, in full.
         if client.is_frozen || client.awaits.is_some() {
             return;
+        }
+        if let Some(phase) = client.classic.clone() {
+            return self.classic_beat(place, phase);
         }
         let joins = client.epoch == JOIN_EPOCH;
         let is_full = is_full || joins || client.must_say_all;
@@ -242,6 +271,12 @@ impl World {
         let client = self.clients[place].clone();
         if client.is_frozen || client.epoch == JOIN_EPOCH || client.awaits.is_some() {
             return;
+        }
+        if client.classic.is_some() {
+            let mut next = client.clone();
+            self.rename(&mut next);
+            self.clients[place] = next;
+            return self.classic_leave(&client);
         }
         let is_static = client.instance.is_some();
         let heartbeat = ConsumerHeartbeat {
@@ -341,11 +376,12 @@ impl World {
         if self.clients[place].awaits != Some(reply.call) {
             return;
         }
+        self.clients[place].awaits = None;
         let Answer::ConsumerHeartbeat(result) = reply.answer else {
-            unreachable!("only heartbeats are asked");
+            self.classic_answer(place, reply.answer);
+            return self.check_owners();
         };
         let client = &mut self.clients[place];
-        client.awaits = None;
         match result {
             Ok(answer) => {
                 client.epoch = answer.epoch;
@@ -394,12 +430,13 @@ impl World {
     /// GRP-1, as clients see it. Who was fenced and has not heard of it yet may read on; what it reads it can't commit.
     fn check_owners(&self) {
         let state = self.state();
+        let known = self.ledger.group(&GroupId::from(GROUP));
+        let classic = known.and_then(|known| known.metadata.as_ref());
         let mut owners = BTreeMap::new();
         for client in &self.clients {
-            if !state
-                .members
-                .contains_key(&MemberId::from(client.id.as_str()))
-            {
+            let id = MemberId::from(client.id.as_str());
+            let is_classic = classic.is_some_and(|m| m.members.iter().any(|m| m.member_id == id));
+            if !state.members.contains_key(&id) && !is_classic {
                 continue;
             }
             for owned in &client.owned {
@@ -469,8 +506,13 @@ impl World {
         self.check_replay();
         for client in &mut self.clients {
             client.is_frozen = false;
+            // A real leader sees that topics have changed; these don't look.
+            if client.classic.is_some() {
+                client.classic = Some(Phase::Joining);
+                client.must_say_all = true;
+            }
         }
-        for _ in 0..60 {
+        for _ in 0..80 {
             for place in 0..self.clients.len() {
                 self.beat(place, false);
                 self.sync();
@@ -479,10 +521,13 @@ impl World {
             self.check();
         }
         let state = self.state();
-        assert_eq!(state.group_state(), GroupState::Stable, "{state:#?}");
+        if self.clients.iter().any(|client| client.classic.is_none()) {
+            assert_eq!(state.group_state(), GroupState::Stable, "{state:#?}");
+        }
         let mut wanted = BTreeSet::new();
         for client in &self.clients {
-            let by_regex = client.regex.as_deref().map(|regex| self.matching(regex));
+            let regex = client.regex.as_deref().filter(|_| client.classic.is_none());
+            let by_regex = regex.map(|regex| self.matching(regex));
             let by_regex = by_regex.iter().flat_map(|names| names.iter());
             for name in client.topics.iter().chain(by_regex) {
                 if let Some((id, partitions)) = self.topics.0.get(name) {
@@ -497,7 +542,9 @@ impl World {
         assert_eq!(
             owned.collect::<BTreeSet<_>>(),
             wanted,
-            "every partition has an owner"
+            "every partition has an owner: {:#?} {:#?}",
+            self.clients,
+            self.ledger
         );
     }
 }
