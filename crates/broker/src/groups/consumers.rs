@@ -13,6 +13,7 @@ use fanlog_coordinators::group::consumer::{
 };
 use fanlog_coordinators::group::{Answer, Input};
 use fanlog_model::GroupId;
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
@@ -87,6 +88,10 @@ impl Groups {
 
     /// The topics are no longer what they were.
     pub(crate) fn topics_changed(self: &Arc<Self>) {
+        let mark = mark(&self.topics());
+        if self.topics_mark.swap(mark, Ordering::AcqRel) == mark {
+            return;
+        }
         for shard in self.shards().iter() {
             // One that is loading looks at the topics when it is done; one that is broken answers nothing.
             let _ = shard.tell(Input::TopicsChanged);
@@ -119,6 +124,15 @@ impl Groups {
             }
         });
     }
+}
+
+/// A number for which topics there are, with how many partitions: settings change more often than that.
+fn mark(topics: &TopicsView) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    for topic in topics.iter() {
+        (topic.id, topic.partitions.len()).hash(&mut hasher);
+    }
+    hasher.finish()
 }
 
 fn matching(regex: &TopicRegex, topics: &TopicsView) -> Arc<[Arc<str>]> {

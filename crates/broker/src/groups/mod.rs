@@ -40,7 +40,7 @@ use memory::GroupMemory;
 use parking_lot::{Mutex, RwLock};
 use partitioning::partition_of;
 use shard::Shard;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, AtomicU64};
 use std::sync::{Arc, OnceLock, Weak};
 use thiserror::Error;
 use tokio::sync::oneshot::Receiver;
@@ -85,6 +85,8 @@ pub struct Groups {
     blocking: Blocking,
     /// Whether expressions are to be resolved anew, and nobody has begun to.
     must_refresh: AtomicBool,
+    /// Which topics there were when groups were told last.
+    topics_mark: AtomicU64,
 }
 
 /// Unwraps the answer of the kind that the question has.
@@ -117,6 +119,7 @@ impl Groups {
             has_timers,
             blocking,
             must_refresh: AtomicBool::new(false),
+            topics_mark: AtomicU64::new(0),
         }
     }
 

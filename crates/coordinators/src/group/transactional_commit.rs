@@ -186,12 +186,10 @@ impl Deciding<'_> {
         checked.unwrap_or_else(|| match commit.generation {
             ..0 => Ok(()),
             // The group is there by what is pending, and has no members.
-            _ if self.ledger.pending().has_any(&commit.group) => {
-                Err(GroupError::UnknownMember {
-                    group: commit.group.clone(),
-                    member: commit.member_id.clone(),
-                })
-            }
+            _ if self.ledger.pending().has_any(&commit.group) => Err(GroupError::UnknownMember {
+                group: commit.group.clone(),
+                member: commit.member_id.clone(),
+            }),
             _ if commit.names_missing_group => Err(GroupError::GroupNotFound {
                 group: commit.group.clone(),
             }),

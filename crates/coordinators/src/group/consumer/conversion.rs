@@ -8,8 +8,8 @@
 use super::draft::{Draft, NO_HASH, tombstones};
 use super::subscription_bytes::{Subscription, assignment_bytes, read_assignment};
 use super::{
-    ClassicMember, ConsumerMember, ConsumerRecord, CurrentAssignment, GroupEpoch, MemberState,
-    OwnedPartitions, TargetEpoch,
+    ClassicMember, ConsumerMember, ConsumerRecord, ConsumerState, CurrentAssignment, GroupEpoch,
+    MemberState, OwnedPartitions, TargetEpoch,
 };
 use crate::group::deadlines::Purpose;
 use crate::group::decide::{Deciding, ms};
@@ -138,6 +138,7 @@ impl<'a> Deciding<'a> {
         is_left
             && self.settings.consumer.migration_policy.may_downgrade()
             && left.all(|(_, member)| member.classic.is_some())
+            && have_common_protocol(state, gone)
             && state.members.len() - gone.len() <= self.settings.members_max()
     }
 
@@ -182,6 +183,11 @@ impl<'a> Deciding<'a> {
             let Some(classic) = &member.classic else {
                 continue;
             };
+            // No log of ours gives a name twice.
+            let instance = member.instance_id.as_ref();
+            if instance.is_some_and(|instance| group.static_members.contains_key(instance)) {
+                continue;
+            }
             let assigned = draft.current(id).assigned;
             let assignment = assignment_bytes(&assigned, self.topics, classic.protocols.first());
             group.add(id.clone(), classic_member(member, classic, assignment));
@@ -203,6 +209,23 @@ impl<'a> Deciding<'a> {
         self.put_group(group);
         result
     }
+}
+
+/// Whether all who stay offer one protocol; no log of ours says otherwise.
+fn have_common_protocol(state: &ConsumerState, gone: &[MemberId]) -> bool {
+    let stay = state.members.iter().filter(|(id, _)| !gone.contains(id));
+    let mut offered = stay
+        .filter_map(|(_, member)| member.classic.as_ref())
+        .map(|classic| {
+            let names = classic
+                .protocols
+                .iter()
+                .map(|protocol| protocol.name.clone());
+            names.collect::<BTreeSet<_>>()
+        });
+    let first = offered.next().unwrap_or_default();
+    let common = offered.fold(first, |common, names| &common & &names);
+    !common.is_empty()
 }
 
 fn consumer_member(member: &Member, subscription: &Subscription) -> ConsumerMember {

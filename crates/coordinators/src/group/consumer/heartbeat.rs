@@ -20,6 +20,7 @@ use crate::group::live_group::LiveGroup;
 use crate::group::memory::Growth;
 use crate::group::{Answer, GroupError, GroupKind, InstanceId, MemberId};
 use fanlog_model::{GroupId, TopicId};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 impl<'a> Deciding<'a> {
@@ -59,6 +60,9 @@ impl<'a> Deciding<'a> {
         self.watch_revocation(&draft, &heartbeat.member_id);
         self.keep(draft);
         self.set_deadline(session, paces.session_timeout);
+        // It may have spoken the classic protocol before, under the same id.
+        let rejoin = Purpose::Rejoin(heartbeat.group.clone(), heartbeat.member_id.clone());
+        self.waiting.deadlines.cancel(rejoin);
         let must_tell = heartbeat.member_epoch == JOIN_EPOCH
             || heartbeat.is_full()
             || before.assigned.sets() != current.assigned.sets();
@@ -393,10 +397,11 @@ pub(super) fn regex_of(member: &ConsumerMember) -> Option<&Arc<str>> {
 /// Expressions that no member uses any more go.
 pub(super) fn drop_unused_regexes(draft: &mut Draft<'_>) {
     let state = draft.state();
-    let is_used = |regex: &Arc<str>| {
-        let mut members = state.members.values();
-        members.any(|member| regex_of(member) == Some(regex))
-    };
+    if state.regexes.is_empty() {
+        return;
+    }
+    let used: BTreeSet<_> = state.members.values().filter_map(|m| regex_of(m)).collect();
+    let is_used = |regex: &Arc<str>| used.contains(regex);
     let unused: Vec<_> = state
         .regexes
         .keys()

@@ -80,6 +80,9 @@ impl ConsumerHeartbeat {
                 self.regex.as_ref().map_or("", |regex| &regex.pattern),
             ),
         ])?;
+        let topics = self.topics.iter().flatten();
+        let names: Vec<_> = topics.map(|name| ("topic name", &**name)).collect();
+        GroupError::check_names(&names)?;
         let given = self.topics.as_deref().map_or(0, memory::of_names);
         if given > PROTOCOLS_BYTES_MAX {
             return Err(GroupError::ProtocolsTooLarge {
