@@ -190,20 +190,23 @@ impl ProducerState {
                 found: header.producer_epoch,
             });
         }
-        let is_open = producer.current_txn_first_offset != NONE;
-        if header.producer_epoch > producer.epoch {
-            check_allowed(header, allowed_at, producer.last_marker)?;
-            return expect_sequence(header, BaseSequence(0));
-        }
-        if let Some(original) = producer.find(header) {
+        let is_next_epoch = header.producer_epoch > producer.epoch;
+        if !is_next_epoch && let Some(original) = producer.find(header) {
             return Ok(Verdict::Duplicate(*original));
         }
-        if !is_open {
-            check_allowed(header, allowed_at, producer.last_marker)?;
-        } else if !header.is_transactional {
+        let is_open = producer.current_txn_first_offset != NONE;
+        if is_open && !header.is_transactional {
+            // Whatever its epoch: the transaction's marker would decide on it too.
             return Err(AppendError::OutsideTransaction {
                 producer_id: header.producer_id,
             });
+        }
+        if is_next_epoch {
+            check_allowed(header, allowed_at, producer.last_marker)?;
+            return expect_sequence(header, BaseSequence(0));
+        }
+        if !is_open {
+            check_allowed(header, allowed_at, producer.last_marker)?;
         }
         match producer.batches.back() {
             Some(last) => expect_sequence(header, last.last_sequence.plus(1)),

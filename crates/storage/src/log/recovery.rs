@@ -87,6 +87,8 @@ impl Log {
         }
         self.durable = self.log_end;
         self.synced = self.log_end;
+        // The markers that came from the journal are durable as well: nothing else would say so before the next append.
+        self.undurable_ends.clear();
         Ok(())
     }
 

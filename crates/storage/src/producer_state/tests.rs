@@ -202,7 +202,16 @@ fn a_batch_begins_a_transaction_only_where_it_was_allowed_since_the_last_marker(
         state.check(&batch(0, 1, 1, 1), None),
         Err(AppendError::OutsideTransaction { .. })
     ));
+    // With a new epoch too: the transaction is open, and its marker would decide on the batch.
+    assert!(matches!(
+        state.check(&batch(1, 0, 1, 1), None),
+        Err(AppendError::OutsideTransaction { .. })
+    ));
     state.apply(&marker(0, 1, true, 3), TimestampMs(1));
+    assert!(matches!(
+        state.check(&batch(1, 0, 1, 2), None),
+        Ok(Verdict::New)
+    ));
     let next = in_transaction(0, 1, 2);
     assert!(refused(&state, &next, None));
     // It was on its way while the transaction ended (KIP-890).

@@ -1,7 +1,9 @@
 //! Transactions in a log: what is stable, and what was aborted, after any crash.
 
+use super::replay::{Bed, id as log_id};
 use super::*;
 use crate::formats::transaction_index::AbortedTransaction;
+use crate::journal::Pending;
 use fanlog_model::ProducerId;
 use fanlog_protocol::records::EndMarker;
 use proptest::prelude::*;
@@ -17,28 +19,48 @@ fn transactional(id: i64, sequence: i32, value: &str) -> Vec<u8> {
         .unwrap()
 }
 
-fn append_in(log: &mut Log, mut batch: Vec<u8>) -> Offset {
+pub(super) fn append_in(log: &mut Log, batch: Vec<u8>) -> Offset {
+    append_for(log, batch, AppendOrigin::Client, &mut Pending::default())
+}
+
+/// What is appended is to be committed by the journal too.
+fn append_for(
+    log: &mut Log,
+    mut batch: Vec<u8>,
+    origin: AppendOrigin,
+    pending: &mut Pending,
+) -> Offset {
     let at = log.log_end_offset();
     let config = log.config().clone();
-    let checked = CheckedBatches::check(&config, &mut batch, AppendOrigin::Client, NOW).unwrap();
+    let checked = CheckedBatches::check(&config, &mut batch, origin, NOW).unwrap();
     let epoch = log.leader_epoch();
-    let appended = log.append_checked(checked.allowed_at(Some(at)), epoch);
+    let appended = log.append_and(checked.allowed_at(Some(at)), epoch, |appended, bytes| {
+        let offsets = appended.first_offset..appended.last_offset.plus(1);
+        pending.push(log_id(), epoch, offsets, bytes);
+    });
     appended.unwrap().first_offset
 }
 
-fn end(log: &mut Log, id: i64, is_commit: bool) -> Offset {
+fn marker(id: i64, is_commit: bool) -> Vec<u8> {
     let marker = EndMarker {
         is_commit,
         coordinator_epoch: COORDINATOR,
     };
-    let mut batch = marker.batch(ProducerId(id), ProducerEpoch(0), NOW);
-    let epoch = log.leader_epoch();
-    let appended = log.append(&mut batch, AppendOrigin::Coordinator, epoch, NOW);
-    appended.unwrap().first_offset
+    marker.batch(ProducerId(id), ProducerEpoch(0), NOW)
+}
+
+pub(super) fn end(log: &mut Log, id: i64, is_commit: bool) -> Offset {
+    let pending = &mut Pending::default();
+    append_for(
+        log,
+        marker(id, is_commit),
+        AppendOrigin::Coordinator,
+        pending,
+    )
 }
 
 /// As a fetch finds them.
-fn aborted(log: &Log, from: Offset, below: Offset) -> Vec<AbortedTransaction> {
+pub(super) fn aborted(log: &Log, from: Offset, below: Offset) -> Vec<AbortedTransaction> {
     let mut found = Vec::new();
     if let Some(mut search) = log.aborted_search(from, below) {
         while let Some(segment) = log.next_of_search(&search) {
@@ -119,12 +141,35 @@ fn a_damaged_index_of_aborted_transactions_is_told_and_not_taken_for_empty() {
     }
 }
 
+/// A start that has a marker from the journal alone must not wait for the next append to count it.
+#[test]
+fn a_marker_that_comes_from_the_journal_ends_its_transaction() {
+    for seed in 0..40 {
+        let mut world = World::new();
+        for step in [
+            Step::Plain,
+            Step::Sync,
+            Step::In(1),
+            Step::In(2),
+            Step::End(1, true),
+            Step::End(2, false),
+            Step::Commit,
+            Step::Crash(seed),
+        ] {
+            world.step(&step);
+        }
+        assert_eq!(world.log.last_stable_offset(), Offset(5));
+    }
+}
+
 #[derive(Clone, Debug)]
 enum Step {
     Plain,
     In(i64),
     End(i64, bool),
     Sync,
+    /// What was appended becomes durable in the journal alone.
+    Commit,
     Roll,
     Crash(u64),
     Reopen,
@@ -135,7 +180,8 @@ fn step() -> impl Strategy<Value = Step> {
         2 => Just(Step::Plain),
         6 => (0i64..4).prop_map(Step::In),
         5 => (0i64..4, any::<bool>()).prop_map(|(id, commit)| Step::End(id, commit)),
-        3 => Just(Step::Sync),
+        2 => Just(Step::Sync),
+        3 => Just(Step::Commit),
         1 => Just(Step::Roll),
         1 => any::<u64>().prop_map(Step::Crash),
         1 => Just(Step::Reopen),
@@ -215,62 +261,119 @@ impl Model {
     }
 }
 
-fn run(steps: Vec<Step>) {
-    let fixture = Fixture::new();
-    let config = LogConfig {
-        segment_bytes: 700,
-        index_interval_bytes: 1,
-        ..LogConfig::default()
-    };
-    let mut log = fixture.create(&config);
-    let (mut model, mut sequences, mut epoch) = (Model::default(), [0i32; 4], 0);
-    for step in steps {
-        match step {
+/// A log with a journal.
+struct World {
+    bed: Bed,
+    log: Log,
+    config: LogConfig,
+    pending: Pending,
+    model: Model,
+    epoch: i32,
+}
+
+impl World {
+    fn new() -> Self {
+        let config = LogConfig {
+            segment_bytes: 700,
+            index_interval_bytes: 1,
+            ..LogConfig::default()
+        };
+        let bed = Bed::on(Fixture::new(), 1);
+        Self {
+            log: bed.fixture.create(&config),
+            bed,
+            config,
+            pending: Pending::default(),
+            model: Model::default(),
+            epoch: 1,
+        }
+    }
+
+    fn append(&mut self, batch: Vec<u8>, origin: AppendOrigin, event: Event) {
+        append_for(&mut self.log, batch, origin, &mut self.pending);
+        self.model.0.push(event);
+    }
+
+    fn step(&mut self, step: &Step) {
+        match *step {
             Step::Plain => {
-                put(&mut log, "plain");
-                model.0.push(Event::Plain);
+                let plain = batch(&[(0, "plain")]);
+                self.append(plain, AppendOrigin::Client, Event::Plain);
             }
             Step::In(id) => {
-                append_in(&mut log, transactional(id, sequences[id as usize], "in"));
-                sequences[id as usize] += 1;
-                model.0.push(Event::In(id));
+                let count = self.model.0.iter().filter(|e| **e == Event::In(id)).count();
+                let batch = transactional(id, i32::try_from(count).unwrap(), "in");
+                self.append(batch, AppendOrigin::Client, Event::In(id));
             }
             Step::End(id, commit) => {
-                end(&mut log, id, commit);
-                model.0.push(Event::End(id, commit));
+                let marker = marker(id, commit);
+                self.append(marker, AppendOrigin::Coordinator, Event::End(id, commit));
             }
             Step::Sync => {
-                sync(&mut log).unwrap();
+                sync(&mut self.log).unwrap();
+            }
+            Step::Commit => {
+                if !self.pending.is_empty() {
+                    self.bed.journal.commit(&self.pending, 0).unwrap();
+                    self.pending.clear();
+                }
+                let end = self.log.log_end_offset();
+                self.log.note_durable(end).unwrap();
             }
             Step::Roll => {
                 let later = TimestampMs(NOW.get() + 30 * 24 * 60 * 60 * 1000);
-                log.roll_if_due(later).unwrap();
+                self.log.roll_if_due(later).unwrap();
             }
-            Step::Crash(seed) => {
-                let durable = log.durable_offset().get();
+            Step::Crash(seed) => self.restart(|log, disk| {
                 drop(log);
-                fixture.disk.crash(seed);
-                epoch += 1;
-                log = fixture.open(&config, epoch);
-                let end = log.log_end_offset().get();
-                assert!(end >= durable);
-                model.0.truncate(end as usize);
-            }
-            Step::Reopen => {
+                disk.crash(seed);
+                false
+            }),
+            Step::Reopen => self.restart(|log, _| {
                 log.close().unwrap();
-                epoch += 1;
-                log = fixture.open_clean(&config, epoch);
-            }
+                true
+            }),
         }
-        for (id, sequence) in sequences.iter_mut().enumerate() {
-            let count = model
-                .0
-                .iter()
-                .filter(|e| **e == Event::In(id as i64))
-                .count();
-            *sequence = count as i32;
-        }
-        model.check(&log);
+        self.model.check(&self.log);
+    }
+
+    fn restart(&mut self, ends: impl FnOnce(Log, &SimulatedDisk) -> bool) {
+        let durable = self.log.durable_offset();
+        let World {
+            bed,
+            log,
+            config,
+            mut model,
+            epoch,
+            ..
+        } = std::mem::replace(self, Self::new());
+        let clean = ends(log, &bed.fixture.disk);
+        let epoch = epoch + 1;
+        let bed = Bed::on(bed.fixture, epoch);
+        let log = Log::open_with(
+            &bed.fixture.environment,
+            Path::new(DIR),
+            config.clone(),
+            RecoveryMode { clean },
+            LeaderEpoch(epoch),
+            &bed.recovered.replay(log_id()),
+        );
+        let log = log.unwrap();
+        let end = log.log_end_offset();
+        assert!(end >= durable);
+        assert_eq!(log.durable_offset(), end);
+        bed.journal.note_recovered(log_id(), end);
+        bed.recovered.forget(log_id());
+        bed.journal.checkpoint().unwrap();
+        model.0.truncate(usize::try_from(end.get()).unwrap());
+        *self = Self {
+            bed,
+            log,
+            config,
+            pending: Pending::default(),
+            model,
+            epoch,
+        };
     }
 }
 
@@ -278,6 +381,9 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(200))]
     #[test]
     fn open_and_aborted_transactions_are_known_after_any_crash(steps in prop::collection::vec(step(), 1..60)) {
-        run(steps);
+        let mut world = World::new();
+        for step in &steps {
+            world.step(step);
+        }
     }
 }
