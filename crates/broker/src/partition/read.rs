@@ -105,12 +105,14 @@ impl Partition {
         }
         Err(FetchError::Read {
             partition: self.folder().to_string(),
-            reason: "compaction replaces its segments faster than they are read; retry".to_owned(),
+            reason: "its segments are replaced or removed faster than they are read; retry"
+                .to_owned(),
         })
     }
 
-    /// Finds the aborted transactions of what is planned; whether compaction has let the segments be meanwhile: it takes a transaction's
-    /// records and its entry together, and the plan may still name the old ones.
+    /// Finds the aborted transactions of what is planned; whether the segments were let be meanwhile. The plan holds its files, whatever
+    /// becomes of their names: compaction takes a transaction's records and its entry together, and a log that starts behind them has
+    /// neither.
     fn find_aborted(&self, swaps: u64, readable: &mut Readable) -> Result<bool, FetchError> {
         let (from, below) = (readable.from, readable.plan.next_offset);
         let search = self.with_log(|log| log.aborted_search(from, below))?;
@@ -119,8 +121,8 @@ impl Partition {
         };
         let next = |search: &AbortedSearch| self.with_log(|log| log.next_of_search(search));
         let is_same = |partition: &Self| {
-            let now = partition.with_log(|log| log.swap_count())?;
-            Ok::<_, FetchError>(now == swaps)
+            let is_same = |log: &Log| log.swap_count() == swaps && log.log_start_offset() <= from;
+            Ok::<_, FetchError>(partition.with_log(is_same)?)
         };
         while let Some(segment) = next(&search)? {
             match search.look_into(&segment) {
@@ -383,3 +385,6 @@ fn base_timestamp(header: &[u8; HEADER_BYTES]) -> TimestampMs {
         .expect("the header is longer than that");
     TimestampMs(i64::from_be_bytes(*bytes))
 }
+
+#[cfg(test)]
+mod tests;
