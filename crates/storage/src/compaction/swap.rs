@@ -42,7 +42,8 @@ pub(crate) fn save(disk: &dyn Disk, dir: &Path, state: &CompactionState) -> io::
 /// Gives the cleaned files the names of the first old segment.
 ///
 /// # Errors
-/// The batches' file could not be renamed. An index that could not be is removed: it is built anew.
+/// The batches' file could not be renamed, or the index of aborted transactions, which cannot be built anew: it waits for the next start
+/// then. Another index that could not be is removed.
 pub(crate) fn rename_cleaned(disk: &dyn Disk, dir: &Path, base: Offset) -> io::Result<()> {
     for suffix in WRITTEN {
         let from = cleaned_path(dir, base, suffix);
@@ -51,6 +52,7 @@ pub(crate) fn rename_cleaned(disk: &dyn Disk, dir: &Path, base: Offset) -> io::R
             Ok(()) => {}
             Err(error) if suffix == LOG => return Err(error),
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            Err(error) if suffix == TRANSACTION_INDEX => return Err(error),
             Err(error) => {
                 tracing::warn!(path = %to.display(), %error, "index is built anew");
                 let _ = disk.remove_file(&to);

@@ -7,6 +7,7 @@ mod compaction_beside;
 mod compaction_crash;
 mod compaction_model;
 mod compaction_stops;
+mod compaction_transactions;
 mod crash;
 mod damage;
 mod lookup;
