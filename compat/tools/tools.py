@@ -133,7 +133,9 @@ class Tools:
 
     def features(self):
         """kafka-features: what is on; what can't be is refused"""
-        described = self.run("FeatureCommand", "describe").lines(r"^Feature: (\S+)\tSupportedMinVersion: \d+\tSupportedMaxVersion: (\d+)\tFinalizedVersionLevel: (\d+)\tEpoch: \d+")
+        described = self.run("FeatureCommand", "describe").lines(r"^Feature: (\S+)\s+SupportedMinVersion: \S+\s+SupportedMaxVersion: (\S+)\s+FinalizedVersionLevel: (\d+)\s+Epoch: \d+")
+        if "group.version" not in {name for name, _, _ in described}:
+            raise Wrong(f"features: {described}")
         if self.is_fanlog and any(highest != level for _, highest, level in described):
             raise Wrong(f"a feature is not at its highest level: {described}")
         for name, _, level in described:
@@ -241,10 +243,58 @@ class Tools:
         """kafka-transactions describe-producers: the producer of the performance test"""
         run("TransactionsCommand", *self.to, "describe-producers", "--topic", TOPIC, "--partition", "0").has("^ProducerId\t", r"^\d+ *\t0 ")
 
+    def transactions(self):
+        """kafka-producer-perf-test in transactions, and kafka-transactions: list, describe, find none that hangs"""
+        name, topic = f"perf-{RUN}", f"{TOPIC}-transactions"
+        self.run("TopicCommand", "--create", "--topic", topic, "--partitions", "1")
+        run(
+            "ProducerPerformance", "--topic", topic, "--num-records", "500", "--record-size", "100", "--throughput", "2000",
+            "--transactional-id", name, "--transaction-duration-ms", "50", "--command-property", f"bootstrap.servers={self.bootstrap}",
+        ).has("^500 records sent, ")
+        self.run("TransactionsCommand", "list").has(rf"^{name} *\t{self.node} .*CompleteCommit")
+        self.run("TransactionsCommand", "describe", "--transactional-id", name).has(rf"^{self.node} *\t{name} *\t\d+ *\t\d+ *\tCompleteCommit")
+        self.run("TransactionsCommand", "find-hanging", "--broker-id", self.node).lacks(topic)
+        self.run("TransactionsCommand", "describe-producers", "--topic", topic, "--partition", "0").has(r"^\d+ *\t\d+ *\t\d+ *\t\d+ *\t\d+\tNone")
+        # Each transaction leaves a marker behind its records.
+        ends = self.run("GetOffsetShell", "--topic", topic).lines(rf"^{topic}:0:(\d+)$")
+        if int(ends[0][0]) <= 500:
+            raise Wrong(f"the log ends at {ends}: no markers")
+        read = ("--from-beginning", "--timeout-ms", "6000", "--isolation-level", "read_committed")
+        self.run("consumer.ConsoleConsumer", "--topic", topic, *read, succeeds=None).has("Processed a total of 500 messages")
+
+    def share_groups(self):
+        """kafka-configs of a group, kafka-console-share-consumer, kafka-share-consumer-perf-test, kafka-share-groups: describe, reset, delete"""
+        tool, group, topic = "consumer.group.ShareGroupCommand", f"{GROUP}-share", f"{TOPIC}-share"
+        self.run("TopicCommand", "--create", "--topic", topic, "--partitions", "1")
+        run("ProducerPerformance", "--topic", topic, "--num-records", "500", "--record-size", "10", "--throughput", "-1", "--command-property", f"bootstrap.servers={self.bootstrap}")
+        settings = ("--entity-type", "groups", "--entity-name", group)
+        self.run("ConfigCommand", "--alter", *settings, "--add-config", "share.auto.offset.reset=earliest").has("Completed")
+        self.run("ConfigCommand", "--describe", *settings).has("share.auto.offset.reset=earliest .*DYNAMIC_GROUP_CONFIG")
+        self.run("consumer.ConsoleShareConsumer", "--topic", topic, "--group", group, "--max-messages", "500", "--timeout-ms", "30000").has("Processed a total of 500 messages")
+        self.run(tool, "--list").has(f"^{group}$")
+        self.run(tool, "--describe", "--group", group).has(rf"^{group} +{topic} +0 +500 +0 *$")
+        self.run(tool, "--describe", "--group", group, "--state").has(rf"^{group} .*\({self.node}\) +Empty +0")
+        self.run("GroupsCommand", "--list").has(rf"^{group} +Share +share")
+        self.run(tool, "--reset-offsets", "--group", group, "--topic", topic, "--to-earliest", "--execute").has(rf"^{group} +{topic} +0 +0 *$")
+        output = self.run("ShareConsumerPerformance", "--topic", topic, "--group", group, "--num-records", "500", "--timeout", "30000")
+        if not output.lines(r"^\d{4}-.*, (500), "):
+            raise Wrong(f"not 500 again: {output.tail()}")
+        self.run(tool, "--delete-offsets", "--group", group, "--topic", topic).has(rf"^{topic} +Successful")
+        self.run(tool, "--delete", "--group", group).has("was successful")
+        self.run(tool, "--list").lacks(f"^{group}$")
+        self.run("ConfigCommand", "--alter", *settings, "--delete-config", "share.auto.offset.reset").has("Completed")
+
+    def client_metrics(self):
+        """kafka-client-metrics: none is there; setting one up is refused with the reason"""
+        self.run("ClientMetricsCommand", "--list")
+        if self.is_fanlog:
+            wanted = ("--alter", "--name", "metrics", "--metrics", "org.apache", "--interval", "1000")
+            self.run("ClientMetricsCommand", *wanted, succeeds=False).has("ClientMetrics has no settings here")
+
     ALL = (
         topics, configs, producer_performance, consumer_performance, get_offsets, consumer_groups, producers, delete_records, features,
         metadata_quorum, leader_election, reassignments, log_dirs, acls, users, tokens, broker_api_versions, cluster, console,
-        end_to_end_latency, groups,
+        end_to_end_latency, groups, transactions, share_groups, client_metrics,
     )
 
 
