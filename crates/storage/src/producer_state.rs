@@ -366,18 +366,12 @@ impl ProducerState {
     }
 
     pub(crate) fn active(&self) -> Vec<ActiveProducer> {
-        let view = |(id, producer): (&ProducerId, &Producer)| ActiveProducer {
-            producer_id: *id,
-            producer_epoch: producer.epoch,
-            last_sequence: producer
-                .batches
-                .back()
-                .map_or(-1, |b| b.last_sequence.get()),
-            last_timestamp: producer.last_timestamp,
-            coordinator_epoch: producer.coordinator_epoch,
-            current_txn_start_offset: producer.current_txn_first_offset,
-        };
+        let view = |(id, producer): (&ProducerId, &Producer)| producer.view(*id);
         self.producers.iter().map(view).collect()
+    }
+
+    pub(crate) fn active_one(&self, id: ProducerId) -> Option<ActiveProducer> {
+        self.producers.get(&id).map(|producer| producer.view(id))
     }
 }
 
@@ -396,6 +390,17 @@ fn move_transaction(
 }
 
 impl Producer {
+    fn view(&self, id: ProducerId) -> ActiveProducer {
+        ActiveProducer {
+            producer_id: id,
+            producer_epoch: self.epoch,
+            last_sequence: self.batches.back().map_or(-1, |b| b.last_sequence.get()),
+            last_timestamp: self.last_timestamp,
+            coordinator_epoch: self.coordinator_epoch,
+            current_txn_start_offset: self.current_txn_first_offset,
+        }
+    }
+
     fn remember(&mut self, batch: ProducedBatch) {
         if self.batches.len() == BATCHES_MAX {
             self.batches.pop_front();

@@ -328,22 +328,7 @@ impl Groups {
         self.shards.read().clone()
     }
 
-    /// Has a transaction's end written to a partition of the topic; nothing where there is no such partition, or it has seen a later
-    /// epoch of the producer or the coordinator. The answer waits to be durable.
-    pub(crate) fn end_offsets(
-        &self,
-        index: PartitionIndex,
-        producer: OffsetsProducer,
-        marker: EndMarker,
-    ) -> Result<Option<Receiver<Answer>>, CoordinatorError> {
-        match self.write_end(index, producer, marker) {
-            Ok(receiver) => Ok(Some(receiver)),
-            Err(MarkerError::Coordinator(error)) => Err(error),
-            Err(_) => Ok(None),
-        }
-    }
-
-    /// As `end_offsets`, and says why it refuses.
+    /// Has a transaction's end written to a partition of the topic. The answer waits to be durable.
     pub(crate) fn write_end(
         &self,
         index: PartitionIndex,

@@ -280,3 +280,6 @@ fn not_available(error: &dyn std::fmt::Display) -> CoordinatorError {
         reason: error.to_string().into(),
     }
 }
+
+#[cfg(test)]
+mod tests;

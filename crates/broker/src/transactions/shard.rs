@@ -28,7 +28,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock, Weak};
 use std::time::Duration;
 use thiserror::Error;
-use tokio::sync::{Notify, oneshot};
+use tokio::sync::{Notify, oneshot, watch};
 
 /// What all shards share.
 #[derive(Clone, Debug)]
@@ -56,6 +56,8 @@ pub(super) struct Shard {
     calls: AtomicU64,
     /// Outcomes whose markers could not be written to every partition; the next tick tries again.
     pub(super) parked: Mutex<Vec<MarkersToWrite>>,
+    /// How often the machine was loaded, or given up: markers that an earlier one had written end with it.
+    loads: watch::Sender<u64>,
     /// The next deadline came closer, or the phase changed.
     pub(super) rearmed: Arc<Notify>,
 }
@@ -109,6 +111,7 @@ impl Shard {
             phase: Mutex::new(Phase::Loading),
             calls: AtomicU64::new(0),
             parked: Mutex::default(),
+            loads: watch::Sender::new(0),
             rearmed: Arc::new(Notify::new()),
         })
     }
@@ -161,6 +164,7 @@ impl Shard {
             Err(error) => {
                 // The machine has decided what was not logged: it is forgotten, and its callers with it.
                 *phase = Phase::Loading;
+                self.next_load();
                 drop(phase);
                 tracing::warn!(partition = %self.partition.folder(), %error, "reloading transactions: their log refused a write");
                 self.load_in_background();
@@ -226,11 +230,25 @@ impl Shard {
             // A machine that loads finds the outcome in its log, and has its markers written.
             return None;
         };
-        let known = machine.ledger.get(&markers.id)?;
-        let stands = known.state.is_ending()
-            && known.producer_id == markers.producer.id
-            && known.producer_epoch == markers.producer.epoch;
+        let stands = machine.waiting.outcome_of(&markers.id) == Some(markers.outcome);
         stands.then(write)
+    }
+
+    /// Under the lock of the phase: what was handed out before is over.
+    fn next_load(&self) -> u64 {
+        self.parked.lock().clear();
+        self.loads.send_modify(|load| *load += 1);
+        *self.loads.borrow()
+    }
+
+    /// Completes once the machine of this load is dropped.
+    pub(super) async fn load_is_over(&self, load: u64) {
+        // The sender is ours.
+        let _ = self
+            .loads
+            .subscribe()
+            .wait_for(|present| *present != load)
+            .await;
     }
 
     fn rearm(&self, machine: &mut Machine) {
@@ -276,7 +294,10 @@ impl Shard {
     /// The log failed for good: nothing that the machine knows can be relied on.
     pub(super) fn break_down(&self, reason: &str) {
         tracing::error!(partition = %self.partition.folder(), reason, "transactions are not available");
-        *self.phase.lock() = Phase::Broken(reason.into());
+        let mut phase = self.phase.lock();
+        *phase = Phase::Broken(reason.into());
+        self.next_load();
+        drop(phase);
         self.rearmed.notify_one();
     }
 
@@ -284,7 +305,8 @@ impl Shard {
     pub(super) fn activate(self: &Arc<Self>, ledger: Ledger, end: Offset) {
         let mut phase = self.phase.lock();
         let settings = self.shared.settings.lock().clone();
-        let (waiting, markers) = Waiting::after_loading(&settings, &ledger, self.now());
+        let (load, now) = (self.next_load(), self.now());
+        let (waiting, markers) = Waiting::after_loading(&settings, &ledger, load, now);
         let armed = transaction::next_deadline(&waiting);
         let mut machine = Box::new(Machine {
             ledger,

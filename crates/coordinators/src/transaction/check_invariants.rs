@@ -37,6 +37,12 @@ pub fn check_invariants(ledger: &Ledger, waiting: &Waiting) {
             "{TXN_1}: '{id}' is {}",
             known.state.name()
         );
+        assert_eq!(
+            live.is_some_and(|live| live.outcome.is_some()),
+            known.state.is_ending(),
+            "{TXN_1}: '{id}' is {}",
+            known.state.name()
+        );
         let is_awaited = live.is_some_and(|live| live.ending.is_some());
         assert!(!is_awaited || known.state.is_ending(), "{TXN_1}: '{id}'");
     }

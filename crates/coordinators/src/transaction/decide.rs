@@ -27,11 +27,28 @@ pub struct Decision {
     pub refused_for_memory: u64,
 }
 
+/// One outcome, as one load of the machine has it. The producer and its epoch don't tell one transaction from the next: in the first
+/// generation they stay.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct OutcomeId {
+    /// The machine's load: after another, what is left to do is handed out anew.
+    pub load: u64,
+    number: u64,
+}
+
+impl OutcomeId {
+    pub(super) fn new(load: u64, number: u64) -> Self {
+        Self { load, number }
+    }
+}
+
 /// The outcome of a transaction, to be written to all partitions that it touched.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MarkersToWrite {
     /// Whose.
     pub id: TransactionalId,
+    /// Which of its outcomes: markers of no other may be written, or complete it.
+    pub outcome: OutcomeId,
     /// What the markers carry.
     pub producer: Producer,
     /// Whether its records count.
@@ -53,7 +70,7 @@ pub fn decide(
         Input::InitProducerId(init) => deciding.init_producer_id(init),
         Input::AddPartitions(add) => deciding.add_partitions(add),
         Input::End(end) => deciding.end(&end),
-        Input::MarkersWritten { id, producer } => deciding.complete(&id, producer),
+        Input::MarkersWritten { id, outcome } => deciding.complete(&id, outcome),
         Input::Describe { call, id } => deciding.describe(call, id),
         Input::List(list) => deciding.list(list),
         Input::Tick => deciding.tick(),

@@ -8,7 +8,7 @@
 use super::decide::{Deciding, MarkersToWrite};
 use super::records::{epoch_after, may_be_a_clients};
 use super::{
-    Answer, ClientVersion, EndTransaction, Producer, Transaction, TransactionError,
+    Answer, ClientVersion, EndTransaction, OutcomeId, Producer, Transaction, TransactionError,
     TransactionState, TransactionalId,
 };
 use fanlog_model::{ProducerEpoch, ProducerId};
@@ -134,8 +134,11 @@ impl Deciding<'_> {
 
     /// The markers of an outcome follow once it is durable.
     pub(super) fn write_markers(&mut self, id: &TransactionalId, transaction: &Transaction) {
+        let outcome = self.waiting.new_outcome();
+        self.waiting.change(id, |live| live.outcome = Some(outcome));
         self.decision.markers.push(MarkersToWrite {
             id: id.clone(),
+            outcome,
             producer: Producer {
                 id: transaction.producer_id,
                 epoch: transaction.producer_epoch,
@@ -145,15 +148,15 @@ impl Deciding<'_> {
         });
     }
 
-    /// All markers are durable. They may be those of a machine that was dropped since, so that the outcome may be complete already.
-    pub(super) fn complete(&mut self, id: &TransactionalId, producer: Producer) {
+    /// All markers are durable. They may be those of a machine that was dropped since: then others are being written.
+    pub(super) fn complete(&mut self, id: &TransactionalId, outcome: OutcomeId) {
         let Some(known) = self.ledger.get(id) else {
             return;
         };
-        let is_present = known.producer_id == producer.id && known.producer_epoch == producer.epoch;
-        if !known.state.is_ending() || !is_present {
+        if self.waiting.outcome_of(id) != Some(outcome) {
             return;
         }
+        self.waiting.change(id, |live| live.outcome = None);
         let (producer_id, producer_epoch) = known.producer_after_completion();
         let next = Transaction {
             producer_id,

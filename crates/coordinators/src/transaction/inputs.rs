@@ -1,6 +1,6 @@
 //! What the machine is asked: one struct per request, free of the wire.
 
-use super::TransactionalId;
+use super::{OutcomeId, TransactionalId};
 use crate::CallId;
 use fanlog_model::{ProducerEpoch, ProducerId, TopicPartition};
 use std::time::Duration;
@@ -18,8 +18,8 @@ pub enum Input {
     MarkersWritten {
         /// Whose.
         id: TransactionalId,
-        /// The producer and epoch that the markers carry.
-        producer: Producer,
+        /// Which.
+        outcome: OutcomeId,
     },
     /// DescribeTransactions, for one name.
     Describe {

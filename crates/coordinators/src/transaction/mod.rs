@@ -31,7 +31,7 @@ mod init_producer_id;
 mod check_invariants;
 
 pub use check_invariants::check_invariants;
-pub use decide::{Decision, MarkersToWrite, decide};
+pub use decide::{Decision, MarkersToWrite, OutcomeId, decide};
 pub use errors::TransactionError;
 pub use inputs::{
     AddPartitions, ClientVersion, EndTransaction, InitProducerId, Input, List, Producer,

@@ -4,7 +4,7 @@
 //! In -> out: ledger after loading -> deadlines of transactions under way, and markers still to be written.
 
 use super::decide::{Deciding, MarkersToWrite};
-use super::{Ledger, TransactionSettings, TransactionState, TransactionalId};
+use super::{Ledger, OutcomeId, TransactionSettings, TransactionState, TransactionalId};
 use crate::{CallId, Now};
 use fanlog_model::ProducerEpoch;
 use std::collections::{BTreeMap, BTreeSet};
@@ -15,6 +15,8 @@ use std::time::Duration;
 pub struct Waiting {
     pub(super) deadlines: BTreeSet<(Duration, Purpose)>,
     pub(super) live: BTreeMap<TransactionalId, Live>,
+    load: u64,
+    outcomes: u64,
 }
 
 /// Why a deadline stands.
@@ -34,18 +36,24 @@ pub(super) struct Live {
     pub(super) times_out_at: Option<Duration>,
     /// Who ended the transaction and waits for its markers, and until when.
     pub(super) ending: Option<(CallId, Duration)>,
+    /// The outcome whose markers are being written.
+    pub(super) outcome: Option<OutcomeId>,
     /// The epoch before the present one, where the producer that has it may ask again for what it was given.
     pub(super) last_epoch: Option<ProducerEpoch>,
 }
 
 impl Waiting {
-    /// The state after the log was replayed; and the outcomes whose markers may not have been written.
+    /// The state after the log was replayed, for the `load`-th time; and the outcomes whose markers may not have been written.
     pub fn after_loading(
         settings: &TransactionSettings,
         ledger: &Ledger,
+        load: u64,
         now: Now,
     ) -> (Self, Vec<MarkersToWrite>) {
-        let mut waiting = Self::default();
+        let mut waiting = Self {
+            load,
+            ..Self::default()
+        };
         let mut deciding = Deciding::new(settings, ledger, &mut waiting, now);
         deciding.set_expiry_check();
         for (id, transaction) in ledger.all() {
@@ -57,6 +65,16 @@ impl Waiting {
         }
         let markers = std::mem::take(&mut deciding.decision.markers);
         (waiting, markers)
+    }
+
+    /// The outcome of a name whose markers are being written now.
+    pub fn outcome_of(&self, id: &TransactionalId) -> Option<OutcomeId> {
+        self.live.get(id)?.outcome
+    }
+
+    pub(super) fn new_outcome(&mut self) -> OutcomeId {
+        self.outcomes += 1;
+        OutcomeId::new(self.load, self.outcomes)
     }
 
     /// How much memory it takes, about.

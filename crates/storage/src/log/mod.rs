@@ -211,6 +211,11 @@ impl Log {
         self.producers.active()
     }
 
+    /// One producer, if it is remembered.
+    pub fn active_producer(&self, id: fanlog_model::ProducerId) -> Option<ActiveProducer> {
+        self.producers.active_one(id)
+    }
+
     /// Forgets the producers that have been silent for `producer.id.expiration.ms`; says how many.
     pub fn expire_producers(&mut self, now: TimestampMs) -> usize {
         let span = self.config.producer_id_expiration_ms;

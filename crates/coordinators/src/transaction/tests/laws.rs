@@ -60,7 +60,8 @@ fn run(version: ClientVersion, steps: Vec<Step>) {
     for kept in 0..world.log.len() {
         let ledger = replayed(&world.log[..kept]);
         let settings = TransactionSettings::default();
-        let (waiting, markers) = Waiting::after_loading(&settings, &ledger, crate::Now::default());
+        let now = crate::Now::default();
+        let (waiting, markers) = Waiting::after_loading(&settings, &ledger, 0, now);
         check_invariants(&ledger, &waiting);
         let ending = ledger.all().filter(|(_, known)| known.state.is_ending());
         assert_eq!(

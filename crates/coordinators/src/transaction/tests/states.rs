@@ -210,6 +210,30 @@ fn an_end_is_answered_without_its_markers_where_these_take_long() {
     assert_eq!(name(world.add("x", next, Second, false)), "ok");
 }
 
+/// In the first generation the next transaction has the same producer and epoch, and perhaps the same outcome.
+#[test]
+fn markers_of_a_machine_that_was_dropped_complete_nothing() {
+    let mut world = World::new();
+    let first = world.init("x");
+    world.add("x", first, First, false).unwrap();
+    world.ask_end("x", first, true, First);
+    let stale = world.markers.remove(0);
+    world.crash(usize::MAX);
+    world.written(&stale);
+    assert_eq!(world.state("x"), "PrepareCommit");
+    world.write_markers();
+    assert_eq!(world.state("x"), "CompleteCommit");
+    for is_commit in [true, false] {
+        world.add("x", first, First, false).unwrap();
+        world.ask_end("x", first, is_commit, First);
+        let before = world.state("x");
+        world.written(&stale);
+        assert_eq!(world.state("x"), before);
+        world.write_markers();
+        assert_ne!(world.state("x"), before);
+    }
+}
+
 #[test]
 fn a_partition_is_part_of_a_transaction_only_while_it_is_under_way() {
     let mut world = World::new();

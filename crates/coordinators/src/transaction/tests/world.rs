@@ -16,6 +16,7 @@ pub(super) struct World {
     pub(super) answers: Vec<(CallId, Answer)>,
     pub(super) now_ms: i64,
     calls: u64,
+    loads: u64,
     producer_ids: i64,
 }
 
@@ -46,7 +47,7 @@ pub(super) fn replayed(log: &[TransactionRecord]) -> Ledger {
 impl World {
     pub(super) fn new() -> Self {
         let settings = TransactionSettings::default();
-        let (waiting, _) = Waiting::after_loading(&settings, &Ledger::default(), now(0));
+        let (waiting, _) = Waiting::after_loading(&settings, &Ledger::default(), 0, now(0));
         Self {
             settings,
             ledger: Ledger::default(),
@@ -56,6 +57,7 @@ impl World {
             answers: Vec::new(),
             now_ms: 0,
             calls: 0,
+            loads: 0,
             producer_ids: 1000,
         }
     }
@@ -196,7 +198,7 @@ impl World {
     pub(super) fn written(&mut self, markers: &MarkersToWrite) {
         self.step(Input::MarkersWritten {
             id: markers.id.clone(),
-            producer: markers.producer,
+            outcome: markers.outcome,
         });
     }
 
@@ -211,8 +213,9 @@ impl World {
     pub(super) fn crash(&mut self, kept: usize) {
         self.log.truncate(kept);
         self.ledger = replayed(&self.log);
-        let (waiting, markers) =
-            Waiting::after_loading(&self.settings, &self.ledger, now(self.now_ms));
+        self.loads += 1;
+        let (settings, now) = (&self.settings, now(self.now_ms));
+        let (waiting, markers) = Waiting::after_loading(settings, &self.ledger, self.loads, now);
         self.waiting = waiting;
         self.markers.extend(markers);
         check_invariants(&self.ledger, &self.waiting);
