@@ -5,7 +5,9 @@ usage: copier.py BOOTSTRAP NAME TIMEOUT_MS
 Each input carries a number; for every one the output gets it once, in the partition of the input. Some transactions are aborted.
 """
 
+import faulthandler
 import random
+import signal
 import sys
 import time
 
@@ -13,12 +15,13 @@ from confluent_kafka import Consumer, KafkaError, KafkaException, Producer
 
 
 def main():
+    faulthandler.register(signal.SIGUSR1)  # says where it is, for those who wait for it
     bootstrap, name, timeout = sys.argv[1], sys.argv[2], int(sys.argv[3])
     while True:
         try:
             copy(bootstrap, name, timeout)
         except KafkaException as error:
-            print("again:", error, flush=True)
+            print(time.time(), name, "again:", error, flush=True)
             time.sleep(0.1)
 
 
@@ -51,7 +54,8 @@ def step(producer, consumer):
             producer.produce(topic, each.value(), partition=each.partition())
         if random.random() < 0.1:
             raise Aborted
-        producer.send_offsets_to_transaction(consumer.position(consumer.assignment()), consumer.consumer_group_metadata())
+        positions, group = consumer.position(consumer.assignment()), consumer.consumer_group_metadata()
+        retried(lambda seconds: producer.send_offsets_to_transaction(positions, group, seconds))
         retried(producer.commit_transaction)
     except (KafkaException, Aborted) as error:
         code = error.args[0] if isinstance(error, KafkaException) else None
@@ -67,11 +71,12 @@ class Aborted(Exception):
 
 
 def retried(call):
-    while True:
+    """A few times: librdkafka 2.16 may forget to go on with offsets whose first request met a broker that was gone."""
+    for tries in range(5):
         try:
-            return call(10)
+            return call(2)
         except KafkaException as error:
-            if not error.args[0].retriable():
+            if tries == 4 or not error.args[0].retriable():
                 raise
 
 

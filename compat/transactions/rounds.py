@@ -20,7 +20,7 @@ from confluent_kafka.admin import AdminClient, NewTopic
 HERE = os.path.dirname(os.path.abspath(__file__))
 TOPICS, PARTITIONS, TIMEOUT_MS, COPIERS = ("a", "b"), 2, 6000, 3
 # The time-out of what a killed copier left, the session of its place in the group, and the work itself.
-PATIENCE = 90
+PATIENCE = 60
 
 
 class Broker:
@@ -65,6 +65,11 @@ class Copiers:
         self.processes[number].wait()
         self.processes[number] = self.start(number)
 
+    def say_where(self):
+        for process in self.processes:
+            process.send_signal(signal.SIGUSR1)
+        time.sleep(1)
+
     def stop(self):
         for process in self.processes:
             process.send_signal(signal.SIGKILL)
@@ -94,7 +99,7 @@ def main():
                 else:
                     broker.kill()
                     broker.start()
-            waited = check(broker.bootstrap, written)
+            waited = check(broker.bootstrap, written, copiers)
             print(f"round {number + 1}: {sum(written.values())} records once each, {waited:.1f} s after the last kill, {time.monotonic() - began:.1f} s", flush=True)
     finally:
         copiers.stop()
@@ -111,7 +116,7 @@ def write(bootstrap, written):
     assert producer.flush(60) == 0, "the input is not written"
 
 
-def check(bootstrap, written):
+def check(bootstrap, written, copiers):
     """How long it took until all of the output was there."""
     began = time.monotonic()
     while True:
@@ -121,7 +126,9 @@ def check(bootstrap, written):
             assert numbers == list(range(len(numbers))), f"TXN-1: out-{place} has {odd(numbers)}"
         if all(len(found.get(place, [])) == count for place, count in written.items()):
             break
-        assert time.monotonic() - began < PATIENCE, f"hangs: {[(place, len(found.get(place, [])), count) for place, count in written.items()]}"
+        if time.monotonic() - began > PATIENCE:
+            copiers.say_where()
+            raise AssertionError(f"hangs: {[(place, len(found.get(place, [])), count) for place, count in written.items()]}")
         time.sleep(0.3)
     return time.monotonic() - began
 

@@ -19,7 +19,7 @@ mod timestamp_at;
 
 pub use admin::{
     Admin, Committed, ConfigChange, ConfigEntry, ConfigSource, GroupMember, GroupView, ListedGroup,
-    NewTopic, PartitionLag,
+    ListedTransaction, NewTopic, PartitionLag, ProducerView, TransactionView,
 };
 pub(crate) use backoff::Backoff;
 pub use cluster::{ClientConfig, Cluster, ClusterView, PartitionView, TopicView};

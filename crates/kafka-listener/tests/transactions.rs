@@ -599,3 +599,149 @@ async fn a_time_out_is_bounded_by_the_brokers() {
         assert_eq!(error(client.call(&request, 0).await.error_code), code);
     }
 }
+
+/// A network that holds one request back: everything else goes on, on other connections.
+struct Delayed {
+    client: Client,
+    frame: Vec<u8>,
+}
+
+impl Delayed {
+    /// The producer believes that its request is lost, and asks again on a new connection.
+    async fn end(server: &Server, producer: &Producer, committed: bool, version: i16) -> Self {
+        let request = EndTxnRequest {
+            transactional_id: producer.id.into(),
+            producer_id: producer.producer,
+            producer_epoch: producer.epoch,
+            committed,
+        };
+        Self {
+            client: server.client().await,
+            frame: frame(&request, version, 1),
+        }
+    }
+
+    /// It arrives after all.
+    async fn arrives(mut self, version: i16) -> ErrorCode {
+        self.client.send_bytes(&self.frame).await;
+        let answer = self.client.receive::<EndTxnRequest<'_>>(1, version).await;
+        error(answer.error_code)
+    }
+}
+
+/// What KIP-890 mends: in the first generation a request to end that was held up on its way ends the next transaction, of which it
+/// commits a half (TXN-1 is broken by the protocol, not by the broker). Kafka does the same.
+#[tokio::test]
+async fn a_delayed_end_commits_half_of_the_next_transaction_in_the_first_generation() {
+    let server = Server::start().await;
+    server.topic("t", 1).await;
+    let mut a = Producer::init(&server, "a").await;
+    a.add("t", 0).await;
+    a.send("one", 9).await;
+    let delayed = Delayed::end(&server, &a, true, OLD).await;
+    assert_eq!(a.end(true, OLD).await, ErrorCode::None);
+    a.add("t", 0).await;
+    a.send("half of two", 9).await;
+    assert_eq!(delayed.arrives(OLD).await, ErrorCode::None);
+    assert_eq!(
+        committed(&mut server.client().await).await,
+        ["one", "half of two"],
+        "the anomaly"
+    );
+    assert_eq!(a.send("other half", 9).await, ErrorCode::InvalidTxnState);
+}
+
+/// The same in the second generation: the request names the epoch of the transaction that it was meant for.
+#[tokio::test]
+async fn a_delayed_end_does_nothing_in_the_second_generation() {
+    let server = Server::start().await;
+    server.topic("t", 1).await;
+    for (id, outcome) in [("a", true), ("b", false)] {
+        let mut a = Producer::init(&server, id).await;
+        a.send("one", 12).await;
+        let delayed = Delayed::end(&server, &a, true, NEW).await;
+        assert_eq!(a.end(true, NEW).await, ErrorCode::None);
+        a.send("half of two", 12).await;
+        assert_eq!(delayed.arrives(NEW).await, ErrorCode::ProducerFenced);
+        assert_eq!(a.send("other half", 12).await, ErrorCode::None);
+        assert_eq!(a.end(outcome, NEW).await, ErrorCode::None);
+    }
+    let expected = ["one", "half of two", "other half", "one"];
+    assert_eq!(committed(&mut server.client().await).await, expected);
+}
+
+/// Thousands of names, each with a transaction that nobody ends: memory has its limit, and they end by themselves.
+#[tokio::test]
+async fn names_beyond_the_memory_are_refused_and_the_others_go_on() {
+    let server = Server::start_with(&[("fanlog.transactions.memory.bytes", "1048576")]).await;
+    server.topic("t", 1).await;
+    let mut a = Producer::init(&server, "a").await;
+    let mut client = server.client().await;
+    let mut refused = 0;
+    for i in 0..2_000 {
+        let request = InitProducerIdRequest {
+            transactional_id: Some(format!("name-{i}").into()),
+            transaction_timeout_ms: 60_000,
+            ..Default::default()
+        };
+        let answer = client.call(&request, 4).await;
+        match error(answer.error_code) {
+            ErrorCode::None => assert_eq!(refused, 0),
+            ErrorCode::TransactionalIdAuthorizationFailed => refused += 1,
+            other => panic!("{other:?}"),
+        }
+    }
+    assert!(refused > 100, "{refused}");
+    assert_eq!(a.send("on", 12).await, ErrorCode::None);
+    assert_eq!(a.end(true, NEW).await, ErrorCode::None);
+}
+
+/// Forged ids and epochs change nothing.
+#[tokio::test]
+async fn whoever_does_not_know_the_epoch_can_do_nothing() {
+    let server = Server::start().await;
+    server.topic("t", 1).await;
+    let mut a = Producer::init(&server, "a").await;
+    a.send("mine", 12).await;
+    let (producer, epoch) = (a.producer, a.epoch);
+    for (forged_producer, forged_epoch) in [
+        (producer, epoch + 1),
+        (producer, -1),
+        (producer, i16::MAX),
+        (producer + 1, epoch),
+        (-1, -1),
+        (i64::MAX, 0),
+    ] {
+        (a.producer, a.epoch) = (forged_producer, forged_epoch);
+        assert_ne!(a.end(false, NEW).await, ErrorCode::None);
+        assert_ne!(a.end(false, 2).await, ErrorCode::None);
+        assert_ne!(a.add("t", 0).await, ErrorCode::None);
+        assert_ne!(a.commit_offset(1, 5).await, ErrorCode::None);
+        assert_ne!(a.send_as("forged", 0, 12).await, ErrorCode::None);
+    }
+    (a.producer, a.epoch) = (producer, epoch);
+    assert_eq!(a.end(true, NEW).await, ErrorCode::None);
+    assert_eq!(committed(&mut server.client().await).await, ["mine"]);
+}
+
+/// A topic that goes takes its part of the transaction with it; the rest ends as it should.
+#[tokio::test]
+async fn a_topic_may_be_deleted_in_the_middle_of_a_transaction() {
+    let server = Server::start().await;
+    server.topic("t", 1).await;
+    server.topic("gone", 1).await;
+    let mut a = Producer::init(&server, "a").await;
+    a.add("t", 0).await;
+    a.add("gone", 0).await;
+    a.send("stays", 9).await;
+    let delete = DeleteTopicsRequest {
+        topic_names: vec!["gone".into()],
+        timeout_ms: 10_000,
+        ..Default::default()
+    };
+    let answer = a.client.call(&delete, 5).await;
+    assert_eq!(answer.responses[0].error_code, 0);
+    assert_eq!(a.end(true, OLD).await, ErrorCode::None);
+    assert_eq!(a.state().await, "CompleteCommit");
+    assert_eq!(committed(&mut server.client().await).await, ["stays"]);
+}

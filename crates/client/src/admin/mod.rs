@@ -8,10 +8,12 @@ mod consumer_groups;
 mod groups;
 mod records;
 mod topics;
+mod transactions;
 
 pub use configs::{ConfigChange, ConfigEntry, ConfigSource};
 pub use groups::{Committed, GroupMember, GroupView, ListedGroup, PartitionLag};
 pub use topics::NewTopic;
+pub use transactions::{ListedTransaction, ProducerView, TransactionView};
 
 use crate::cluster::Lane;
 use crate::connection::Connection;

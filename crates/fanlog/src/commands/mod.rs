@@ -12,6 +12,7 @@ mod record_format;
 mod serve;
 mod timestamps;
 mod topic;
+mod txn;
 
 use crate::demo;
 use crate::serve::start_up::ServeArgs;
@@ -44,6 +45,9 @@ enum Command {
     /// List and describe consumer groups, reset their offsets, delete them
     #[command(subcommand)]
     Group(group::Command),
+    /// List and describe transactions, find those that hang, and end them
+    #[command(subcommand)]
+    Txn(txn::Command),
     /// Publish the lines of standard input, one record each
     Produce(produce::Arguments),
     /// Print the records of a topic
@@ -128,6 +132,7 @@ fn hint(error: &ClientError) -> Option<&'static str> {
         }
         ErrorCode::TopicAlreadyExists => "add --if-not-exists to accept that",
         ErrorCode::GroupIdNotFound => "see `fanlog group list`",
+        ErrorCode::TransactionalIdNotFound => "see `fanlog txn list`",
         ErrorCode::OffsetOutOfRange => {
             "see `fanlog topic describe` for the offsets there are, or use --from-beginning"
         }
@@ -156,6 +161,7 @@ fn run(command: Command) -> Result<(), Failure> {
             Command::DemoConsumer(arguments) => Ok(demo::run_consumer(&arguments).await?),
             Command::Topic(command) => topic::run(command).await,
             Command::Group(command) => group::run(command).await,
+            Command::Txn(command) => txn::run(command).await,
             Command::Produce(arguments) => produce::run(arguments).await,
             Command::Consume(arguments) => consume::run(arguments).await,
         }

@@ -76,10 +76,10 @@ fn take(world: &mut World, clients: &mut Clients, version: ClientVersion, step: 
     match step {
         Step::Init(who, says) => {
             let expected = clients.present.get(&who).copied().filter(|_| says);
-            if let Ok(given) = world.try_init(IDS[who], 30_000, expected) {
-                if let Some(before) = clients.present.insert(who, given) {
-                    clients.before.insert(who, before);
-                }
+            if let Ok(given) = world.try_init(IDS[who], 30_000, expected)
+                && let Some(before) = clients.present.insert(who, given)
+            {
+                clients.before.insert(who, before);
             }
         }
         Step::Add(who) => {
