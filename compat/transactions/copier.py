@@ -47,6 +47,9 @@ def step(producer, consumer):
     read = [each for each in consumer.consume(random.choice((1, 5, 50)), timeout=0.5) if not each.error()]
     if not read:
         return
+    # librdkafka 2.16 may wait for ever in send_offsets_to_transaction, whatever its time-out, where the broker went away before: it has
+    # nothing on its way then. Like any watchdog, this one ends the process.
+    faulthandler.dump_traceback_later(STUCK_SECONDS, exit=True)
     producer.begin_transaction()
     try:
         for each in read:
@@ -64,6 +67,11 @@ def step(producer, consumer):
         retried(producer.abort_transaction)
         # What was read is read again: from where the group stands.
         raise KafkaException(KafkaError(KafkaError._FAIL, "aborted"))
+    finally:
+        faulthandler.cancel_dump_traceback_later()
+
+
+STUCK_SECONDS = 15
 
 
 class Aborted(Exception):
@@ -71,7 +79,6 @@ class Aborted(Exception):
 
 
 def retried(call):
-    """A few times: librdkafka 2.16 may forget to go on with offsets whose first request met a broker that was gone."""
     for tries in range(5):
         try:
             return call(2)

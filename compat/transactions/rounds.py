@@ -65,6 +65,13 @@ class Copiers:
         self.processes[number].wait()
         self.processes[number] = self.start(number)
 
+    def restart_ended(self):
+        """As a supervisor does; how many there were."""
+        ended = [number for number, process in enumerate(self.processes) if process.poll() is not None]
+        for number in ended:
+            self.processes[number] = self.start(number)
+        return len(ended)
+
     def say_where(self):
         for process in self.processes:
             process.send_signal(signal.SIGUSR1)
@@ -129,6 +136,7 @@ def check(bootstrap, written, copiers):
         if time.monotonic() - began > PATIENCE:
             copiers.say_where()
             raise AssertionError(f"hangs: {[(place, len(found.get(place, [])), count) for place, count in written.items()]}")
+        copiers.restart_ended()
         time.sleep(0.3)
     return time.monotonic() - began
 
