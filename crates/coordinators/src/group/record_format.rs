@@ -222,7 +222,7 @@ fn decode_group(
     Ok(GroupRecord::Group { group, metadata })
 }
 
-/// The record in our terms: members in order, no name twice, a leader that is a member. Ours always are so; others' logs need not be.
+/// The record in our terms: members in order, no name twice, a leader (if any) that is a member. Ours always are so; others' logs need not be.
 fn group_metadata(value: GroupMetadataValue<'_>) -> GroupMetadata {
     let mut members: Vec<_> = value.members.into_iter().map(member_metadata).collect();
     let mut instances = BTreeSet::new();
@@ -232,7 +232,8 @@ fn group_metadata(value: GroupMetadataValue<'_>) -> GroupMetadata {
     members.dedup_by(|a, b| a.member_id == b.member_id);
     let leader = value.leader.map(|leader| MemberId::from(&*leader));
     let is_member = |leader: &MemberId| members.iter().any(|m| m.member_id == *leader);
-    let first = members.first().map(|m| m.member_id.clone());
+    let first = || members.first().map(|m| m.member_id.clone());
+    let leader = leader.and_then(|leader| Some(leader).filter(is_member).or_else(first));
     let protocol_type = Some(value.protocol_type).filter(|word| !word.is_empty());
     let protocol = value.protocol.map(|name| Arc::from(&*name));
     let no_name = (!members.is_empty()).then(Arc::default);
@@ -240,7 +241,7 @@ fn group_metadata(value: GroupMetadataValue<'_>) -> GroupMetadata {
         protocol_type: protocol_type.map(|word| Arc::from(&*word)),
         generation: value.generation,
         protocol: protocol.or(no_name),
-        leader: leader.filter(is_member).or(first),
+        leader,
         state_since: (value.current_state_timestamp != -1)
             .then_some(TimestampMs(value.current_state_timestamp)),
         members,

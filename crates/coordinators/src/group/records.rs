@@ -63,7 +63,7 @@ pub struct GroupMetadata {
     pub generation: i32,
     /// The protocol chosen.
     pub protocol: Option<Arc<str>>,
-    /// The leader.
+    /// The leader. None, although there are members: the group was one of the new protocol and has no generation of its own yet.
     pub leader: Option<MemberId>,
     /// When the group came into its state; old records don't say.
     pub state_since: Option<TimestampMs>,

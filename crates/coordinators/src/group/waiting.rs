@@ -36,13 +36,15 @@ impl Waiting {
                 return None;
             }
             let live = LiveGroup::from_ledger(id, known);
-            (!live.members.is_empty()).then_some(live)
+            let has_no_generation = known.metadata.as_ref()?.leader.is_none();
+            (!live.members.is_empty()).then_some((live, has_no_generation))
         };
         let no_topics = FewTopics::default();
         let mut deciding = Deciding::new(settings, &no_topics, ledger, &mut waiting, now);
-        for mut group in ledger.groups().filter_map(|(id, _)| with_members(id)) {
+        for (mut group, has_no_generation) in ledger.groups().filter_map(|(id, _)| with_members(id))
+        {
             deciding.restart_sessions(&group);
-            if group.members.len() > settings.members_max() {
+            if has_no_generation || group.members.len() > settings.members_max() {
                 deciding.prepare_rebalance(&mut group);
             }
             deciding.put_group(group);

@@ -31,8 +31,15 @@ impl<'a> Deciding<'a> {
             false => join.member_id.clone(),
         };
         self.check_classic_join(&draft, &join, &id)?;
-        let holder = join.instance_id.as_ref();
-        let holder = holder.and_then(|instance| draft.state().instances.get(instance).cloned());
+        // Only a process that has no id yet may take a place: one that lost its own must not have it back.
+        let holder = match (&join.instance_id, join.member_id.is_none()) {
+            (Some(instance), true) => draft.state().instances.get(instance).cloned(),
+            (Some(instance), false) => {
+                check_bearer(&draft, instance, &id)?;
+                None
+            }
+            (None, _) => None,
+        };
         if let Some(holder) = &holder
             && self.must_downgrade(&draft, std::slice::from_ref(holder))
         {
@@ -43,16 +50,10 @@ impl<'a> Deciding<'a> {
         if is_dynamic_newcomer && join.requires_member_id {
             return Err(GroupError::MemberIdRequired { member: id });
         }
-        let before = match holder {
-            Some(holder) if holder != id => {
-                if !join.member_id.is_none() {
-                    return Err(fenced(&draft, join.instance_id.as_ref(), &id));
-                }
-                draft.take_place(&holder, &id);
-                draft.state().members.get(&id).cloned()
-            }
-            _ => draft.state().members.get(&id).cloned(),
-        };
+        if let Some(holder) = holder {
+            draft.take_place(&holder, &id);
+        }
+        let before = draft.state().members.get(&id).cloned();
         let subscription = self.update_classic(&mut draft, &join, &id, before.as_deref());
         self.update_target(&mut draft);
         let owned = subscription.owned_ids(self.topics);
@@ -173,7 +174,7 @@ impl<'a> Deciding<'a> {
         Ok(Synced {
             protocol_type: Some(CONSUMER_PROTOCOL_TYPE.into()),
             protocol: protocol.map(|protocol| protocol.name.clone()),
-            assignment: assignment_bytes(&current.assigned, self.topics, protocol),
+            assignment: assignment_bytes(&current.assigned.sets(), self.topics, protocol),
         })
     }
 
@@ -233,10 +234,7 @@ impl<'a> Deciding<'a> {
     ) -> Result<(Arc<ConsumerMember>, CurrentAssignment), GroupError> {
         let unknown = || unknown_member(&draft.id, id);
         if let Some(instance) = instance {
-            let holder = draft.state().instances.get(instance).ok_or_else(unknown)?;
-            if holder != id {
-                return Err(fenced(draft, Some(instance), id));
-            }
+            check_bearer(draft, instance, id)?;
         }
         let member = draft.state().members.get(id).ok_or_else(unknown)?;
         match member.classic {
@@ -256,6 +254,15 @@ impl<'a> Deciding<'a> {
         if !self.waiting.deadlines.has(&purpose) {
             self.set_deadline(purpose, ms(member.rebalance_timeout_ms));
         }
+    }
+}
+
+/// Checks that a static name is this member's, and not one's that came after it (GRP-2).
+fn check_bearer(draft: &Draft<'_>, instance: &InstanceId, id: &MemberId) -> Result<(), GroupError> {
+    match draft.state().instances.get(instance) {
+        Some(bearer) if bearer == id => Ok(()),
+        Some(_) => Err(fenced(&draft.id, instance, id)),
+        None => Err(unknown_member(&draft.id, id)),
     }
 }
 
@@ -307,7 +314,7 @@ fn leaving(draft: &Draft<'_>, member: &LeavingMember) -> Result<MemberId, GroupE
         Some(instance) => {
             let holder = state.instances.get(instance).ok_or_else(unknown)?;
             if !member.member_id.is_none() && *holder != member.member_id {
-                return Err(fenced(draft, Some(instance), &member.member_id));
+                return Err(fenced(&draft.id, instance, &member.member_id));
             }
             holder
         }
@@ -319,10 +326,10 @@ fn leaving(draft: &Draft<'_>, member: &LeavingMember) -> Result<MemberId, GroupE
     }
 }
 
-fn fenced(draft: &Draft<'_>, instance: Option<&InstanceId>, member: &MemberId) -> GroupError {
+pub(super) fn fenced(group: &GroupId, instance: &InstanceId, member: &MemberId) -> GroupError {
     GroupError::FencedInstance {
-        group: draft.id.clone(),
-        instance: instance.cloned().unwrap_or_else(|| "".into()),
+        group: group.clone(),
+        instance: instance.clone(),
         member: member.clone(),
     }
 }

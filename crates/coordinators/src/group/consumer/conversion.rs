@@ -5,6 +5,7 @@
 //! In -> out: a classic group -> the facts of a consumer group, and the other way. Both are one decision, logged as one batch.
 //! Invariants: GRP-1 (what members own goes over with them).
 
+use super::classic_members::fenced;
 use super::draft::{Draft, NO_HASH, tombstones};
 use super::subscription_bytes::{Subscription, assignment_bytes, read_assignment};
 use super::{
@@ -56,12 +57,18 @@ impl<'a> Deciding<'a> {
         Ok((draft, Some(group)))
     }
 
-    /// The classic group is no more: its deadlines are over, and who is parked must join again.
-    pub(super) fn finish_upgrade(&mut self, group: &LiveGroup) {
+    /// The classic group is no more: its deadlines are over, and who is parked must join again; but not who lost its place to
+    /// the member that joined.
+    pub(super) fn finish_upgrade(&mut self, group: &LiveGroup, draft: &Draft<'_>) {
         let id = &group.id;
         self.forget_classic(group);
         for (member_id, member) in &group.members {
-            let refused = || GroupError::RebalanceInProgress { group: id.clone() };
+            let lost_name = member.instance_id.as_ref();
+            let lost_name = lost_name.filter(|_| !draft.state().members.contains_key(member_id));
+            let refused = || match lost_name {
+                Some(instance) => fenced(id, instance, member_id),
+                None => GroupError::RebalanceInProgress { group: id.clone() },
+            };
             if let Some(call) = member.awaiting_join {
                 self.reply(call, Answer::Join(Err(refused())));
             }
@@ -92,7 +99,8 @@ impl<'a> Deciding<'a> {
         let (mut members, mut targets, mut currents) = (Vec::new(), Vec::new(), Vec::new());
         for (id, member) in &group.members {
             let subscription = Subscription::read(&member.metadata(protocol.as_deref()));
-            let owned = read_assignment(&member.assignment, self.topics, epoch).ok()?;
+            let assignment = self.assignment_of(group, id, member);
+            let owned = read_assignment(assignment, self.topics, epoch).ok()?;
             let owned = owned.iter().filter(|(topic, partition, _)| {
                 // A leader may have assigned one partition twice; the log must not say so.
                 taken.insert((*topic, *partition))
@@ -129,6 +137,24 @@ impl<'a> Deciding<'a> {
         Some(facts)
     }
 
+    /// What a classic member may read. A rebalance that had to begin anew has forgotten that; the log has it of the generation
+    /// that was completed last.
+    fn assignment_of<'m>(
+        &'m self,
+        group: &LiveGroup,
+        id: &MemberId,
+        member: &'m Member,
+    ) -> &'m [u8] {
+        let logged = || {
+            let metadata = self.ledger.group(&group.id)?.metadata.as_ref()?;
+            metadata.members.iter().find(|m| m.member_id == *id)
+        };
+        match member.assignment.is_empty() {
+            true => logged().map_or(&[], |member| &member.assignment),
+            false => &member.assignment,
+        }
+    }
+
     /// Whether only classic members are left once these are gone.
     pub(super) fn must_downgrade(&self, draft: &Draft<'_>, gone: &[MemberId]) -> bool {
         let state = draft.state();
@@ -149,7 +175,6 @@ impl<'a> Deciding<'a> {
             self.forget_deadlines(&id, member);
         }
         let mut group = self.classic_group(draft, gone);
-        // The members' partitions are what the log says until they have a new generation.
         if let Some(known) = self
             .ledger
             .group(&id)
@@ -159,7 +184,16 @@ impl<'a> Deciding<'a> {
                 self.record(record);
             }
         }
-        self.record_group(&group);
+        // Without a leader, because the rebalance that follows must follow after a crash as well: until then nobody has what those
+        // had who are gone.
+        let metadata = GroupMetadata {
+            leader: None,
+            ..group.to_metadata()
+        };
+        self.record(GroupRecord::Group {
+            group: id,
+            metadata,
+        });
         self.restart_sessions(&group);
         self.prepare_rebalance(&mut group);
         self.put_group(group);
@@ -188,8 +222,10 @@ impl<'a> Deciding<'a> {
             if instance.is_some_and(|instance| group.static_members.contains_key(instance)) {
                 continue;
             }
-            let assigned = draft.current(id).assigned;
-            let assignment = assignment_bytes(&assigned, self.topics, classic.protocols.first());
+            // With what it was told to give up and may still read: should the group be converted again before its next
+            // generation, nobody else may have that.
+            let held = draft.current(id).held();
+            let assignment = assignment_bytes(&held, self.topics, classic.protocols.first());
             group.add(id.clone(), classic_member(member, classic, assignment));
         }
         group.protocol = group.select_protocol();

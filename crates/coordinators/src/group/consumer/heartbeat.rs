@@ -53,7 +53,7 @@ impl<'a> Deciding<'a> {
             }
         };
         if let Some(group) = classic {
-            self.finish_upgrade(&group);
+            self.finish_upgrade(&group, &draft);
         }
         let paces = self.settings.consumer.paces(&heartbeat.group);
         let session = Purpose::Session(heartbeat.group.clone(), heartbeat.member_id.clone());

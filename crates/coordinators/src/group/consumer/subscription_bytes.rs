@@ -3,7 +3,7 @@
 //! Members send what they like; what can't be read is a subscription to nothing.
 
 use super::OwnedPartitions;
-use crate::group::{Protocol, TopicsSnapshot};
+use crate::group::{PartitionSets, Protocol, TopicsSnapshot};
 use bytes::Bytes;
 use fanlog_model::{PartitionIndex, TopicId};
 use fanlog_protocol::messages::consumer_protocol_assignment::TopicPartition;
@@ -52,7 +52,7 @@ impl Subscription {
 
 /// An assignment in bytes, of the version that the member's own subscription has.
 pub(super) fn assignment_bytes(
-    assigned: &OwnedPartitions,
+    assigned: &PartitionSets,
     topics: &dyn TopicsSnapshot,
     protocol: Option<&Protocol>,
 ) -> Bytes {
@@ -62,10 +62,10 @@ pub(super) fn assignment_bytes(
     });
     let newest = *ConsumerProtocolAssignment::VERSIONS.end();
     let version = version.unwrap_or(0).clamp(0, newest);
-    let named = assigned.0.iter().filter_map(|(id, partitions)| {
+    let named = assigned.iter().filter_map(|(id, partitions)| {
         Some(TopicPartition {
             topic: Cow::Owned(topics.name_of(*id)?.to_string()),
-            partitions: partitions.keys().map(|index| index.0).collect(),
+            partitions: partitions.iter().map(|index| index.0).collect(),
         })
     });
     let assignment = ConsumerProtocolAssignment {

@@ -1,6 +1,9 @@
 //! The machine of consumer groups: laws under random churn, and the flows that matter one by one.
 
 mod classic_client;
+mod conversions;
 mod flows;
 mod laws;
+mod machine;
+mod static_names;
 mod world;

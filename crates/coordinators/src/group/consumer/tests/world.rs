@@ -4,6 +4,7 @@
 //! fenced. What is checked is what they could see.
 
 use super::classic_client::Phase;
+use super::machine::check_targets_reached;
 use crate::group::consumer::{
     ConsumerHeartbeat, ConsumerState, JOIN_EPOCH, LEAVE_EPOCH, RegexResolved, STATIC_LEAVE_EPOCH,
     SubscribedRegex, TopicRegex,
@@ -498,6 +499,7 @@ impl World {
         let epoch = state.epoch.map_or(0, |epoch| epoch.epoch);
         let target = state.target_epoch.map_or(0, |target| target.epoch);
         assert!(target <= epoch, "{GRP_2}: the target is ahead of the group");
+        check_targets_reached(&state, &self.topics);
         self.check_owners();
     }
 
