@@ -27,6 +27,10 @@ impl FetchMemory {
         Self { lanes: Vec::new() }
     }
 
+    pub(crate) fn is_none(&self) -> bool {
+        self.lanes.is_empty()
+    }
+
     /// Both shares as one.
     pub(crate) fn and(mut self, other: Self) -> Self {
         self.lanes.extend(other.lanes);
@@ -95,6 +99,20 @@ impl FetchBudget {
         let units = Arc::clone(&lane.units).try_acquire_many_owned(lane.units_for(bytes));
         units.ok().map(|permit| FetchMemory {
             lanes: vec![(permit, Arc::clone(lane))],
+        })
+    }
+
+    /// Room for more, if there is any now: what is for small fetches comes last.
+    pub(crate) fn try_reserve(&self, bytes: usize) -> Option<FetchMemory> {
+        if bytes > SMALL_BYTES_MAX {
+            return self.try_reserve_large(bytes);
+        }
+        self.try_reserve_large(bytes).or_else(|| {
+            let lane = &self.small;
+            let units = Arc::clone(&lane.units).try_acquire_many_owned(lane.units_for(bytes));
+            units.ok().map(|permit| FetchMemory {
+                lanes: vec![(permit, Arc::clone(lane))],
+            })
         })
     }
 

@@ -7,116 +7,15 @@
 
 mod common;
 
+use common::shares::*;
 use common::*;
 use fanlog_broker::{
-    Broker, SHARE_STATE_TOPIC, SessionKey, ShareAckError, ShareFetchPlan, ShareFetched,
-    SharePartitionRef, ShareSessionError,
+    SHARE_STATE_TOPIC, SessionKey, ShareAckError, ShareFetchPlan, ShareSessionError,
 };
-use fanlog_coordinators::catalog::{
-    ChangeKind, ConfigChange, ConfigResource, IncrementalAlteration, ResourceKind, TopicRef,
-};
-use fanlog_coordinators::share::{AckError, AckRange, AckType, AcquireMode};
-use fanlog_model::{GroupId, Offset, PartitionIndex, TopicId};
-use std::sync::Arc;
+use fanlog_coordinators::catalog::TopicRef;
+use fanlog_coordinators::share::{AckError, AckRange, AckType};
+use fanlog_model::{GroupId, Offset, PartitionIndex};
 use std::time::Duration;
-
-fn id(broker: &Broker) -> TopicId {
-    broker.topics().by_name(&name("t")).unwrap().id
-}
-
-/// A topic with a batch of each size, and the share group "g", which reads it from the beginning.
-async fn started(machine: &Machine, sizes: &[usize]) -> Arc<Broker> {
-    let broker = machine.start();
-    create(&broker, "t", 1).await;
-    for size in sizes {
-        produce(&broker, "t", &vec!["v"; *size]).await;
-    }
-    set(&broker, "share.auto.offset.reset", "earliest").await;
-    broker
-}
-
-async fn set(broker: &Arc<Broker>, name: &str, value: &str) {
-    let change = IncrementalAlteration {
-        resource: ConfigResource {
-            kind: ResourceKind::Group,
-            name: "g".to_owned(),
-        },
-        changes: vec![ConfigChange {
-            name: name.to_owned(),
-            kind: ChangeKind::Set,
-            value: Some(value.to_owned()),
-        }],
-    };
-    let altered = drive(
-        broker,
-        broker.incremental_alter_configs(vec![change], false),
-    );
-    altered.await.unwrap().remove(0).unwrap();
-}
-
-fn wanted_by(broker: &Broker, member: &str) -> ShareFetchPlan {
-    ShareFetchPlan {
-        group: "g".into(),
-        member: member.into(),
-        partitions: vec![(id(broker), PartitionIndex(0))],
-        records_max: 1000,
-        batch_size: 1000,
-        mode: AcquireMode::RecordLimit,
-        bytes_min: 1,
-        bytes_max: 1 << 20,
-        wait_max: Duration::ZERO,
-    }
-}
-
-fn shown(fetched: &ShareFetched) -> String {
-    let partition = fetched.partitions[0].as_ref().unwrap();
-    let each = partition.acquired.iter();
-    let each = each.map(|a| format!("{}-{} x{}", a.first, a.last, a.delivery_count));
-    each.collect::<Vec<_>>().join(" ")
-}
-
-async fn take(broker: &Arc<Broker>, member: &str, records_max: i64) -> String {
-    let plan = ShareFetchPlan {
-        records_max,
-        ..wanted_by(broker, member)
-    };
-    shown(&drive(broker, broker.shares().fetch(plan)).await.unwrap())
-}
-
-async fn acknowledge(
-    broker: &Arc<Broker>,
-    member: &str,
-    (first, last): (i64, i64),
-    kind: AckType,
-) -> Result<(), ShareAckError> {
-    let ranges = [AckRange {
-        first: Offset(first),
-        last: Offset(last),
-        types: vec![kind],
-    }];
-    let group = GroupId::from("g");
-    let partition = PartitionIndex(0);
-    let shares = broker.shares();
-    let decided = shares.acknowledge(&group, member, id(broker), partition, &ranges);
-    drive(broker, decided.await?.durable()).await
-}
-
-/// The start, and how many records are not done with.
-fn standing(broker: &Broker) -> Option<(i64, i64)> {
-    let of = SharePartitionRef {
-        topic: id(broker),
-        partition: PartitionIndex(0),
-    };
-    let offset = broker.shares().offset(&"g".into(), of).unwrap()?;
-    Some((offset.start?.0, offset.lag?))
-}
-
-/// Waits until the machines have replayed their logs.
-async fn loaded(broker: &Arc<Broker>) {
-    while broker.shares().partitions_of(&"g".into()).is_err() {
-        tokio::task::yield_now().await;
-    }
-}
 
 #[tokio::test]
 async fn what_is_acknowledged_stays_so_and_what_was_held_comes_back_after_a_crash() {

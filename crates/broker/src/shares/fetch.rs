@@ -135,7 +135,7 @@ struct ShareFetch<'a> {
     memory: FetchMemory,
     records_left: i64,
     bytes_left: usize,
-    /// What failed often goes alone.
+    /// Nothing more goes into this answer: what failed often goes alone, or there is no memory for more.
     is_full: bool,
 }
 
@@ -196,7 +196,7 @@ impl ShareFetch<'_> {
                 for target in &targets {
                     let outcome = self.take(target).await;
                     if let Err(error) = outcome {
-                        self.outcomes[target.position] = Err(error);
+                        self.note_error(target.position, error);
                     }
                     if self.is_full || self.records_left <= 0 || self.bytes_left == 0 {
                         break;
@@ -240,6 +240,28 @@ impl ShareFetch<'_> {
             }
         }
         targets
+    }
+
+    /// A partition fails. What was acquired before the failure is given all the same: it counts as delivered.
+    fn note_error(&mut self, position: usize, error: ShareFetchError) {
+        let outcome = &mut self.outcomes[position];
+        match outcome {
+            Ok(records) if !records.acquired.is_empty() => {
+                tracing::debug!(%error, "a share fetch ends early");
+            }
+            _ => *outcome = Err(error),
+        }
+    }
+
+    /// The offset behind what was acquired of a partition: only what is at or behind it may follow.
+    fn acquired_end(&self, position: usize) -> Offset {
+        let records = self.outcomes[position].as_ref().ok();
+        let last = records.and_then(|records| records.acquired.last());
+        last.map_or(Offset::ZERO, |range| range.last.plus(1))
+    }
+
+    fn has_acquired(&self) -> bool {
+        self.records_left < self.plan.records_max
     }
 
     fn has_news(&self) -> bool {
@@ -308,7 +330,15 @@ impl ShareFetch<'_> {
     /// Takes what there is of a partition, within the limits.
     async fn take(&mut self, target: &Target) -> Result<(), ShareFetchError> {
         let (shard, key) = (&target.shard, target.seated.key());
-        let _turn = target.seated.seat().turn.lock().await;
+        let turn = &target.seated.seat().turn;
+        let _turn = match self.memory.is_none() {
+            true => turn.lock().await,
+            // Who has the turn may wait for the memory that this fetch holds.
+            false => match turn.try_lock() {
+                Ok(turn) => turn,
+                Err(_) => return Ok(()),
+            },
+        };
         let policy = self.policy();
         self.shares
             .begin(
@@ -326,7 +356,9 @@ impl ShareFetch<'_> {
                 waiting.next_available(ledger, &policy)
             })?;
             let below = visible_end(&target.partition, self.settings.is_read_committed)?;
-            let Some(from) = next.filter(|next| next.0 < below && Some(*next) > before) else {
+            let end = self.acquired_end(target.position);
+            let is_ahead = |next: &Offset| *next >= end && Some(*next) > before;
+            let Some(from) = next.filter(|next| next.0 < below && is_ahead(next)) else {
                 return Ok(());
             };
             before = Some(from);
@@ -346,8 +378,12 @@ impl ShareFetch<'_> {
         policy: &Policy,
     ) -> Result<(), ShareFetchError> {
         let bytes_max = self.bytes_left.min(CHUNK_BYTES);
-        let (read, memory) = self.read(&target.partition, from, bytes_max).await?;
-        let scan = Scan::of(&read, from, below).map_err(|error| FetchError::Damaged {
+        let Some((read, memory)) = self.read(&target.partition, from, bytes_max).await? else {
+            self.is_full = true;
+            return Ok(());
+        };
+        let floor = self.acquired_end(target.position);
+        let scan = Scan::of(&read, (floor, from), below).map_err(|error| FetchError::Damaged {
             partition: target.partition.folder().to_string(),
             reason: error.to_string(),
         })?;
@@ -357,6 +393,7 @@ impl ShareFetch<'_> {
             batch_size: self.plan.batch_size,
             mode: self.plan.mode,
             found: &scan.found,
+            is_first: !self.has_acquired(),
         };
         let decided = target
             .shard
@@ -375,21 +412,29 @@ impl ShareFetch<'_> {
             self.records_left -= count;
             self.is_full |= policy.isolated(range.delivery_count - 1, count).is_some();
         }
-        self.memory = std::mem::replace(&mut self.memory, FetchMemory::none()).and(memory);
-        if let Ok(outcome) = &mut self.outcomes[target.position] {
+        if !records.is_empty() {
+            self.memory = std::mem::replace(&mut self.memory, FetchMemory::none()).and(memory);
+        }
+        // An error of an earlier look is over.
+        let outcome = &mut self.outcomes[target.position];
+        if outcome.is_err() {
+            *outcome = Ok(ShareFetchedRecords::default());
+        }
+        if let Ok(outcome) = outcome {
             outcome.records.extend(records);
             outcome.acquired.extend(acquired);
         }
         Ok(())
     }
 
-    /// Reads whole batches into memory.
+    /// Reads whole batches into memory; none if there is no memory for more than this fetch has. Only who holds none waits for
+    /// it: two who hold some could wait for each other.
     async fn read(
         &self,
         partition: &Arc<Partition>,
         from: Offset,
         bytes_max: usize,
-    ) -> Result<(FetchedRecords, FetchMemory), ShareFetchError> {
+    ) -> Result<Option<(FetchedRecords, FetchMemory)>, ShareFetchError> {
         let wanted = self.wanted(from, bytes_max);
         let blocking = self.shares.blocking;
         let readable = match partition.readable_now(wanted)? {
@@ -401,13 +446,20 @@ impl ShareFetch<'_> {
                 unpanicked(looked.await)?
             }
         };
-        let memory = self.broker.budget.reserve(readable.bytes()).await;
+        let budget = &self.broker.budget;
+        let memory = match self.memory.is_none() {
+            true => budget.reserve(readable.bytes()).await,
+            false => match budget.try_reserve(readable.bytes()) {
+                Some(memory) => memory,
+                None => return Ok(None),
+            },
+        };
         if let Some(read) = partition.read_now(&readable)? {
-            return Ok((read, memory));
+            return Ok(Some((read, memory)));
         }
         let partition = partition.clone();
         let read = blocking.run(move || partition.read(&readable));
-        Ok((unpanicked(read.await)?, memory))
+        Ok(Some((unpanicked(read.await)?, memory)))
     }
 }
 

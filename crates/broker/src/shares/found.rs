@@ -15,6 +15,8 @@ use std::collections::HashSet;
 pub(super) struct Scan {
     pub(super) found: Vec<Found>,
     batches: Vec<(Offset, Offset, Bytes)>,
+    /// Nothing below this offset is found again.
+    floor: Offset,
     /// The offset behind it.
     pub(super) end: Offset,
 }
@@ -44,13 +46,15 @@ impl Aborted<'_> {
 }
 
 impl Scan {
-    /// What lies from `from` on, up to the end of what was read; or up to `below`, if nothing was.
+    /// What lies from `from` on, up to the end of what was read; or up to `below`, if nothing was. The batch at `from` is found from
+    /// its beginning, as far as that is not below `floor`: what lies there was found before, and so were the bytes of the batch.
     pub(super) fn of(
         read: &FetchedRecords,
-        from: Offset,
+        (floor, from): (Offset, Offset),
         below: Offset,
     ) -> Result<Self, BatchError> {
         let mut scan = Self {
+            floor,
             end: from,
             ..Self::default()
         };
@@ -81,12 +85,15 @@ impl Scan {
         }
         self.pass(base);
         // The first one may begin earlier: what is available of it may be given as well.
+        let first = base.max(self.floor);
         self.found.push(match is_gap {
-            true => Found::gap(base, last),
-            false => Found::records(base, last),
+            true => Found::gap(first, last),
+            false => Found::records(first, last),
         });
         self.end = last.plus(1);
-        self.batches.push((base, last, bytes));
+        if base >= self.floor {
+            self.batches.push((base, last, bytes));
+        }
     }
 
     /// There is nothing below `to` that was not found yet.
@@ -106,5 +113,57 @@ impl Scan {
             |(base, end, _): &&(Offset, Offset, Bytes)| *base <= last.last && *end >= first.first;
         let batches = self.batches.iter().filter(has_any);
         batches.map(|(_, _, bytes)| bytes.clone()).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fanlog_protocol::records::{BatchBuilder, Compression, NewRecord};
+
+    /// Batches of ten records each, from offset 0 on.
+    fn read(batches: usize) -> FetchedRecords {
+        let build = |base: usize| {
+            let mut builder = BatchBuilder::new(Compression::None).base_offset(Offset(base as i64));
+            for _ in 0..10 {
+                builder
+                    .push(&NewRecord::default())
+                    .expect("ten records fit a batch");
+            }
+            Bytes::from(builder.build().expect("it is not empty"))
+        };
+        FetchedRecords {
+            records: (0..batches).map(|at| build(at * 10)).collect(),
+            ..FetchedRecords::default()
+        }
+    }
+
+    fn acquired(first: i64, last: i64) -> Acquired {
+        Acquired {
+            first: Offset(first),
+            last: Offset(last),
+            delivery_count: 1,
+        }
+    }
+
+    #[test]
+    fn a_second_look_at_a_batch_finds_only_what_lies_behind_the_first() {
+        let read = read(2);
+        let scan = |floor, from| {
+            let scan = Scan::of(&read, (Offset(floor), Offset(from)), Offset(20));
+            scan.expect("the batches are sound")
+        };
+        let all = [
+            Found::records(Offset(0), Offset(9)),
+            Found::records(Offset(10), Offset(19)),
+        ];
+        let first = scan(0, 3);
+        assert_eq!(first.found, all);
+        assert_eq!(first.batches_of(&[acquired(3, 4)]).len(), 1);
+        let second = scan(5, 7);
+        assert_eq!(second.found, [Found::records(Offset(5), Offset(9)), all[1]]);
+        let ranges = [acquired(7, 9), acquired(10, 12)];
+        // The first batch is in the answer already.
+        assert_eq!(second.batches_of(&ranges), [read.records[1].clone()]);
     }
 }

@@ -5,6 +5,8 @@
     reason = "the lint does not know that this is a test"
 )]
 
+pub(crate) mod shares;
+
 use bytes::Bytes;
 use fanlog_broker::{
     AppendReceipt, Broker, BrokerConfig, FetchPartition, FetchRequestPlan, FetchResult, Isolation,

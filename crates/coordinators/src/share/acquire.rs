@@ -13,6 +13,8 @@ use std::sync::Arc;
 struct Giving {
     given: Vec<Acquired>,
     records: i64,
+    /// Whether there are others in the same answer already.
+    has_others: bool,
     records_max: i64,
     /// Whether not a record more than `records_max` is given.
     is_strict: bool,
@@ -72,6 +74,7 @@ impl Deciding<'_> {
         let mut giving = Giving {
             given: Vec::new(),
             records: 0,
+            has_others: !wanted.is_first,
             records_max: wanted.records_max,
             is_strict: wanted.mode == AcquireMode::RecordLimit,
             batch_size: wanted.batch_size.max(1),
@@ -179,7 +182,7 @@ impl Deciding<'_> {
         }
         let is_alone = giving.last.0 != i64::MAX;
         if !is_alone && let Some(allowed) = self.policy.isolated(is.delivery_count, run) {
-            if giving.records > 0 {
+            if giving.records > 0 || giving.has_others {
                 giving.last = none;
                 return none;
             }

@@ -48,6 +48,8 @@ pub struct Acquire<'a> {
     pub mode: AcquireMode,
     /// What there is to read, in ascending order, without overlaps.
     pub found: &'a [Found],
+    /// Whether the member's answer holds no records yet: what failed often goes alone.
+    pub is_first: bool,
 }
 
 /// How `records_max` is meant (KIP-1206).

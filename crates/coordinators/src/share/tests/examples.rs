@@ -37,6 +37,24 @@ fn records_that_fail_come_in_ever_smaller_numbers_and_the_last_time_alone() {
 }
 
 #[test]
+fn what_failed_often_does_not_join_what_an_answer_holds_already() {
+    let mut world = World::begun(Policy::default());
+    for _ in 0..3 {
+        world.acquire("a", 500, WHOLE, &[found(4, 9)]);
+        let release = [ack(4, 9, AckType::Release)];
+        assert_eq!(world.acknowledge("a", &release), Ok(()));
+    }
+    assert_eq!(
+        shown(&world.acquire("b", 500, WHOLE, &[found(0, 3)])),
+        "0-3 x1"
+    );
+    let more = world.acquire_more("b", (500, false), WHOLE, &[found(4, 9), found(10, 19)]);
+    assert_eq!(shown(&more), "");
+    let alone = world.acquire("b", 500, WHOLE, &[found(4, 9), found(10, 19)]);
+    assert_eq!(shown(&alone), "4-6 x4");
+}
+
+#[test]
 fn only_the_holder_has_a_say_and_all_of_it_counts_or_nothing() {
     let mut world = World::begun(Policy::default());
     world.acquire("a", 10, WHOLE, &[found(0, 9)]);

@@ -77,6 +77,17 @@ impl World {
         mode: AcquireMode,
         found: &[Found],
     ) -> Vec<Acquired> {
+        self.acquire_more(member, (records_max, true), mode, found)
+    }
+
+    /// As `acquire`; not `is_first` if the answer holds records already.
+    pub(super) fn acquire_more(
+        &mut self,
+        member: &str,
+        (records_max, is_first): (i64, bool),
+        mode: AcquireMode,
+        found: &[Found],
+    ) -> Vec<Acquired> {
         let batch_size = 500;
         let reply = self.step(Input::Acquire(Acquire {
             member,
@@ -84,6 +95,7 @@ impl World {
             batch_size,
             mode,
             found,
+            is_first,
         }));
         match reply {
             Reply::Acquired(acquired) => acquired,
