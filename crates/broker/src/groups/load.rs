@@ -52,7 +52,9 @@ impl Shard {
             return Vec::new();
         };
         let committed = ledger.groups().flat_map(|(_, group)| group.offsets.keys());
+        let pending = ledger.pending().all().map(|(_, partition)| partition);
         let mut gone: Vec<_> = committed
+            .chain(pending)
             .map(|partition| partition.topic.clone())
             .filter(|topic| topics.by_name(topic).is_none())
             .collect();

@@ -39,7 +39,14 @@ impl Deciding<'_> {
                     })
                     .collect())
             })
-            .unwrap_or_else(|| Err(not_found(id)));
+            .unwrap_or_else(|| match self.ledger.pending().has_any(id) {
+                true => {
+                    let partitions = delete.partitions.iter();
+                    let outcome = |partition| self.delete_offset(id, false, partition);
+                    Ok(partitions.map(outcome).collect())
+                }
+                false => Err(not_found(id)),
+            });
         self.reply(delete.call, Answer::DeleteOffsets(result));
     }
 
@@ -54,7 +61,9 @@ impl Deciding<'_> {
                 group: group.clone(),
             })
         } else {
-            if self.ledger.offset(group, partition).is_some() {
+            if self.ledger.offset(group, partition).is_some()
+                || self.ledger.pending().has(group, partition)
+            {
                 self.record_offset_deleted(group, partition);
             }
             Ok(())
@@ -84,6 +93,10 @@ impl Deciding<'_> {
             return self.reply(call, Answer::DeleteGroup(result));
         }
         let result = match self.take_group(&id) {
+            None if self.ledger.pending().has_any(&id) => {
+                self.delete_all_offsets(&id);
+                Ok(())
+            }
             None => Err(not_found(&id)),
             Some(group) if group.phase == Phase::Empty => {
                 self.delete_empty_group(group);
@@ -110,10 +123,7 @@ impl Deciding<'_> {
                 state,
             });
         }
-        let known = self.ledger.group(id);
-        for partition in known.into_iter().flat_map(|known| known.offsets.keys()) {
-            self.record_offset_deleted(id, partition);
-        }
+        self.delete_all_offsets(id);
         for record in tombstones(id, group) {
             self.record(record);
         }
@@ -125,13 +135,17 @@ impl Deciding<'_> {
         for member_id in group.pending_join.clone() {
             self.drop_member(&mut group, &member_id);
         }
-        let Some(known) = self.ledger.group(&group.id) else {
-            return;
-        };
-        for partition in known.offsets.keys() {
-            self.record_offset_deleted(&group.id, partition);
+        self.delete_all_offsets(&group.id);
+        if self.ledger.group(&group.id).is_some() {
+            self.record(GroupRecord::GroupDeleted { group: group.id });
         }
-        self.record(GroupRecord::GroupDeleted { group: group.id });
+    }
+
+    /// Those in force, and those of transactions under way.
+    fn delete_all_offsets(&mut self, group: &GroupId) {
+        for partition in self.ledger.offsets_of(group) {
+            self.record_offset_deleted(group, partition);
+        }
     }
 
     /// Offsets of a topic that is gone must not be taken for those of a later topic of the same name.
@@ -146,6 +160,17 @@ impl Deciding<'_> {
                 self.record_offset_deleted(id, partition);
             }
         }
+        self.delete_pending(|partition| partition.topic == *topic);
+    }
+
+    /// Offsets of transactions under way, beside those in force.
+    fn delete_pending(&mut self, goes: impl Fn(&TopicPartition) -> bool) {
+        let ledger = self.ledger;
+        for (group, partition) in ledger.pending().all() {
+            if goes(partition) && ledger.offset(group, partition).is_none() {
+                self.record_offset_deleted(group, partition);
+            }
+        }
     }
 
     pub(super) fn partitions_deleted(&mut self, partitions: &[TopicPartition]) {
@@ -156,6 +181,7 @@ impl Deciding<'_> {
                 }
             }
         }
+        self.delete_pending(|partition| partitions.contains(partition));
     }
 
     pub(super) fn record_offset_deleted(&mut self, group: &GroupId, partition: &TopicPartition) {

@@ -48,7 +48,8 @@ impl Deciding<'_> {
                 expired.push(partition);
             }
         }
-        let nothing_left = expired.len() == known.offsets.len();
+        let nothing_left =
+            expired.len() == known.offsets.len() && !self.ledger.pending().has_any(id);
         for partition in expired {
             self.record_offset_deleted(id, partition);
         }

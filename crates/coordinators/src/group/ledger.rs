@@ -10,7 +10,7 @@ use super::memory;
 use super::share::ShareGroup;
 use super::{CommittedOffset, GroupMetadata, GroupRecord, PendingOffsets};
 use fanlog_model::{GroupId, TopicPartition};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The groups that the log knows.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -117,6 +117,13 @@ impl Ledger {
         &self.pending
     }
 
+    /// The partitions for which a group has an offset, in force or pending.
+    pub(super) fn offsets_of(&self, group: &GroupId) -> BTreeSet<&TopicPartition> {
+        let known = self.groups.get(group);
+        let committed = known.into_iter().flat_map(|known| known.offsets.keys());
+        committed.chain(self.pending.of_group(group)).collect()
+    }
+
     /// One committed offset.
     pub fn offset(&self, group: &GroupId, partition: &TopicPartition) -> Option<&CommittedOffset> {
         self.groups.get(group)?.offsets.get(partition)
@@ -144,17 +151,16 @@ pub fn apply(ledger: &mut Ledger, record: &GroupRecord) {
             partition,
             committed,
         } => {
-            let known = known_or_new(&mut ledger.groups, &mut ledger.bytes, group);
             ledger.pending.supersede(group, partition);
-            let before = known.offsets.insert(partition.clone(), committed.clone());
-            let bytes = |committed| memory::of_committed(partition, committed);
-            ledger.bytes += bytes(committed);
-            ledger.bytes -= before.as_ref().map_or(0, bytes);
+            put_offset(ledger, group, partition, committed);
         }
-        GroupRecord::OffsetDeleted { group, partition } => change(ledger, group, |known| {
-            let before = known.offsets.remove(partition);
-            before.map_or(0, |before| memory::of_committed(partition, &before))
-        }),
+        GroupRecord::OffsetDeleted { group, partition } => {
+            ledger.bytes -= ledger.pending.forget(group, partition);
+            change(ledger, group, |known| {
+                let before = known.offsets.remove(partition);
+                before.map_or(0, |before| memory::of_committed(partition, &before))
+            });
+        }
         GroupRecord::Consumer { group, record } => {
             let known = known_or_new(&mut ledger.groups, &mut ledger.bytes, group);
             let consumer = known.consumer.get_or_insert_default();
@@ -180,6 +186,20 @@ pub fn apply(ledger: &mut Ledger, record: &GroupRecord) {
             forget_if_nothing(ledger, group);
         }
     }
+}
+
+/// Puts a committed offset in force.
+pub(super) fn put_offset(
+    ledger: &mut Ledger,
+    group: &GroupId,
+    partition: &TopicPartition,
+    committed: &CommittedOffset,
+) {
+    let known = known_or_new(&mut ledger.groups, &mut ledger.bytes, group);
+    let before = known.offsets.insert(partition.clone(), committed.clone());
+    let bytes = |committed| memory::of_committed(partition, committed);
+    ledger.bytes += bytes(committed);
+    ledger.bytes -= before.as_ref().map_or(0, bytes);
 }
 
 fn known_or_new<'a>(

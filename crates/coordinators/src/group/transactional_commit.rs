@@ -3,16 +3,18 @@
 //! Why it exists: a consumer that reads, processes and writes in one transaction must go on behind exactly what it has written (TXN-1).
 //! Owns: the offsets of transactions under way.   Never: whether a transaction is under way; the runtime has asked its coordinator.
 //! In -> out: TxnOffsetCommit -> records in the producer's name; its marker -> offsets in force, or none.
-//! Invariants: TXN-1; GRP-2: a member of another generation is refused. What was committed otherwise since is newer, and stays.
+//! Invariants: TXN-1; GRP-2: a member of another generation is refused. Of several commits the one that came last counts, in whichever
+//! order their transactions end. An offset that is deleted takes those with it that are pending.
 
 use super::decide::{Deciding, TransactionalWrite};
+use super::ledger::put_offset;
 use super::live_group::LiveGroup;
 use super::{
     Answer, CommitInTransaction, CommitOffsets, CommittedOffset, EndOffsets, GroupError, GroupKind,
     GroupRecord, Ledger, memory,
 };
 use fanlog_model::{GroupId, ProducerEpoch, ProducerId, TopicPartition};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 /// Who commits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,13 +29,14 @@ pub struct OffsetsProducer {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PendingOffsets {
     by_producer: BTreeMap<ProducerId, BTreeMap<(GroupId, TopicPartition), Pending>>,
-    holders: BTreeMap<GroupId, BTreeMap<TopicPartition, BTreeSet<ProducerId>>>,
+    /// Whose, in the order in which they were committed.
+    holders: BTreeMap<GroupId, BTreeMap<TopicPartition, Vec<ProducerId>>>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Pending {
     committed: CommittedOffset,
-    /// Another commit has come since, which is newer.
+    /// Another commit is in force that came later.
     is_superseded: bool,
 }
 
@@ -49,6 +52,18 @@ impl PendingOffsets {
         self.holders.contains_key(group)
     }
 
+    /// The partitions for which transactions under way have an offset of a group.
+    pub(super) fn of_group(&self, group: &GroupId) -> impl Iterator<Item = &TopicPartition> {
+        self.holders.get(group).into_iter().flat_map(BTreeMap::keys)
+    }
+
+    /// All groups and partitions for which transactions under way have an offset.
+    pub fn all(&self) -> impl Iterator<Item = (&GroupId, &TopicPartition)> {
+        self.holders.iter().flat_map(|(group, partitions)| {
+            partitions.keys().map(move |partition| (group, partition))
+        })
+    }
+
     pub(super) fn counted_bytes(&self) -> usize {
         let pending = self.by_producer.values().flatten();
         pending
@@ -59,14 +74,46 @@ impl PendingOffsets {
     /// Another commit was logged: what is pending for the partition is older than that.
     pub(super) fn supersede(&mut self, group: &GroupId, partition: &TopicPartition) {
         let holders = self.holders.get(group).and_then(|p| p.get(partition));
-        let Some(holders) = holders else { return };
+        for producer in holders.cloned().unwrap_or_default() {
+            self.set_superseded(producer, group, partition);
+        }
+    }
+
+    fn set_superseded(
+        &mut self,
+        producer: ProducerId,
+        group: &GroupId,
+        partition: &TopicPartition,
+    ) {
+        let of_producer = self.by_producer.get_mut(&producer);
+        let key = (group.clone(), partition.clone());
+        if let Some(pending) = of_producer.and_then(|offsets| offsets.get_mut(&key)) {
+            pending.is_superseded = true;
+        }
+    }
+
+    /// The offset was deleted: what is pending for it goes too. How much memory it took.
+    pub(super) fn forget(&mut self, group: &GroupId, partition: &TopicPartition) -> usize {
+        let Some(of_group) = self.holders.get_mut(group) else {
+            return 0;
+        };
+        let holders = of_group.remove(partition).unwrap_or_default();
+        if of_group.is_empty() {
+            self.holders.remove(group);
+        }
+        let key = (group.clone(), partition.clone());
+        let mut freed = 0;
         for producer in holders {
-            let of_producer = self.by_producer.get_mut(producer);
-            let key = (group.clone(), partition.clone());
-            if let Some(pending) = of_producer.and_then(|offsets| offsets.get_mut(&key)) {
-                pending.is_superseded = true;
+            let Some(offsets) = self.by_producer.get_mut(&producer) else {
+                continue;
+            };
+            let pending = offsets.remove(&key);
+            freed += pending.map_or(0, |pending| bytes(group, partition, &pending.committed));
+            if offsets.is_empty() {
+                self.by_producer.remove(&producer);
             }
         }
+        freed
     }
 
     fn put(
@@ -77,10 +124,9 @@ impl PendingOffsets {
         committed: &CommittedOffset,
     ) -> Option<CommittedOffset> {
         let holders = self.holders.entry(group.clone()).or_default();
-        holders
-            .entry(partition.clone())
-            .or_default()
-            .insert(producer);
+        let holders = holders.entry(partition.clone()).or_default();
+        holders.retain(|holder| *holder != producer);
+        holders.push(producer);
         let offsets = self.by_producer.entry(producer).or_default();
         let pending = Pending {
             committed: committed.clone(),
@@ -90,20 +136,32 @@ impl PendingOffsets {
         before.map(|before| before.committed)
     }
 
-    fn take(&mut self, producer: ProducerId) -> BTreeMap<(GroupId, TopicPartition), Pending> {
+    /// Takes what a producer has out. Where it is committed, what was committed before is superseded, and what came later is not.
+    fn take(
+        &mut self,
+        producer: ProducerId,
+        is_commit: bool,
+    ) -> BTreeMap<(GroupId, TopicPartition), Pending> {
         let taken = self.by_producer.remove(&producer).unwrap_or_default();
-        for (group, partition) in taken.keys() {
+        for ((group, partition), pending) in &taken {
+            let is_in_force = is_commit && !pending.is_superseded;
+            let mut before = Vec::new();
             let Some(of_group) = self.holders.get_mut(group) else {
                 continue;
             };
             if let Some(holders) = of_group.get_mut(partition) {
-                holders.remove(&producer);
+                let earlier = holders.iter().take_while(|holder| **holder != producer);
+                before.extend(earlier.copied().filter(|_| is_in_force));
+                holders.retain(|holder| *holder != producer);
                 if holders.is_empty() {
                     of_group.remove(partition);
                 }
             }
             if of_group.is_empty() {
                 self.holders.remove(group);
+            }
+            for producer in before {
+                self.set_superseded(producer, group, partition);
             }
         }
         taken
@@ -133,21 +191,14 @@ pub fn apply_pending(ledger: &mut Ledger, producer: ProducerId, record: &GroupRe
 
 /// Applies a marker: what the producer had pending is in force, or gone.
 pub fn apply_end(ledger: &mut Ledger, producer: ProducerId, is_commit: bool) {
-    for ((group, partition), pending) in ledger.pending.take(producer) {
+    for ((group, partition), pending) in ledger.pending.take(producer, is_commit) {
         let Pending {
             committed,
             is_superseded,
         } = pending;
         ledger.bytes -= bytes(&group, &partition, &committed);
         if is_commit && !is_superseded {
-            super::apply(
-                ledger,
-                &GroupRecord::Offset {
-                    group,
-                    partition,
-                    committed,
-                },
-            );
+            put_offset(ledger, &group, &partition, &committed);
         }
     }
 }

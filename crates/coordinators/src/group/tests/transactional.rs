@@ -1,6 +1,6 @@
 //! Offsets that transactions commit: who may, which of several counts, and what becomes of them where the group, or its offset, goes.
 
-use crate::group::consumer::{ConsumerHeartbeat, JOIN_EPOCH};
+use crate::group::consumer::{ConsumerHeartbeat, JOIN_EPOCH, LEAVE_EPOCH};
 use crate::group::*;
 use crate::{CallId, Now};
 use fanlog_model::{
@@ -21,6 +21,7 @@ struct Machine {
 }
 
 const A: i64 = 1;
+const B: i64 = 2;
 const NOBODY: (&str, i32) = ("", -1);
 
 fn partition(index: i32) -> TopicPartition {
@@ -124,6 +125,12 @@ impl Machine {
         }
     }
 
+    /// OffsetCommit, from outside the group.
+    fn commit(&mut self, index: i32, offset: i64) {
+        let commit = self.commit_as(NOBODY, index, offset, true);
+        Self::answered(self.hand_in(Input::CommitOffsets(commit))).unwrap();
+    }
+
     fn try_commit_in(
         &mut self,
         of: i64,
@@ -138,6 +145,10 @@ impl Machine {
                 commit,
             })),
         )
+    }
+
+    fn commit_in(&mut self, of: i64, offset: i64) {
+        self.try_commit_in(of, NOBODY, offset, false).unwrap();
     }
 
     fn end(&mut self, of: i64, is_commit: bool) {
@@ -206,4 +217,128 @@ fn members_of_the_new_protocol_commit_in_transactions_in_every_version() {
     let outside = machine.commit_as(NOBODY, 0, 9, true);
     let outside = Machine::answered(machine.hand_in(Input::CommitOffsets(outside)));
     assert!(matches!(outside, Err(GroupError::UnknownMember { .. })));
+}
+
+/// Kafka: of two, the one that lies later in the log.
+#[test]
+fn the_later_of_two_commits_counts_whichever_transaction_ends_first() {
+    for (first, second) in [(A, B), (B, A)] {
+        for (a_commits, b_commits, expected) in [
+            (true, true, Some(200)),
+            (true, false, Some(100)),
+            (false, true, Some(200)),
+            (false, false, None),
+        ] {
+            let mut machine = Machine::new();
+            machine.commit_in(A, 100);
+            machine.commit_in(B, 200);
+            for who in [first, second] {
+                machine.end(who, if who == A { a_commits } else { b_commits });
+            }
+            assert_eq!(machine.offset(), expected, "{first} first");
+        }
+    }
+    // A commits once more: now it is the later one.
+    let mut machine = Machine::new();
+    machine.commit_in(A, 100);
+    machine.commit_in(B, 200);
+    machine.commit_in(A, 300);
+    machine.end(A, true);
+    machine.end(B, true);
+    assert_eq!(machine.offset(), Some(300));
+    // What is committed without a transaction is later than what is pending, and earlier than what comes then.
+    let mut machine = Machine::new();
+    machine.commit_in(A, 100);
+    machine.commit(0, 150);
+    machine.commit_in(B, 200);
+    machine.end(B, true);
+    machine.end(A, true);
+    assert_eq!(machine.offset(), Some(200));
+    machine.commit_in(A, 300);
+    machine.commit(0, 350);
+    machine.end(A, true);
+    assert_eq!(machine.offset(), Some(350));
+}
+
+/// Ways in which a group's offsets go.
+fn deletions() -> Vec<Input> {
+    vec![
+        Input::DeleteOffsets(DeleteOffsets {
+            call: CallId(1),
+            group: "g".into(),
+            partitions: vec![partition(0)],
+        }),
+        Input::DeleteGroup {
+            call: CallId(1),
+            group: "g".into(),
+        },
+        Input::TopicDeleted(TopicName::new("t").unwrap()),
+        Input::PartitionsDeleted(vec![partition(0), partition(1)]),
+    ]
+}
+
+#[test]
+fn an_offset_that_is_deleted_does_not_come_back_with_the_end_of_a_transaction() {
+    for has_committed in [true, false] {
+        for deletion in deletions() {
+            let mut machine = Machine::new();
+            if has_committed {
+                machine.commit(0, 50);
+            }
+            machine.commit_in(A, 100);
+            machine.commit_in(B, 200);
+            match machine.hand_in(deletion.clone()) {
+                Some(Answer::DeleteOffsets(Ok(outcomes))) => assert_eq!(outcomes[0].result, Ok(())),
+                None | Some(Answer::DeleteGroup(Ok(()))) => {}
+                other => panic!("{other:?}"),
+            }
+            assert!(
+                !machine.ledger.pending().has_any(&"g".into()),
+                "{deletion:?}"
+            );
+            machine.end(A, true);
+            machine.commit_in(A, 300);
+            machine.end(B, true);
+            assert_eq!(machine.offset(), None, "{deletion:?}");
+            machine.end(A, true);
+            assert_eq!(machine.offset(), Some(300), "of after the deletion");
+        }
+    }
+    // A consumer group of the new protocol.
+    let mut machine = Machine::new();
+    let epoch = machine.join("m", JOIN_EPOCH);
+    assert!(epoch > 0);
+    machine.commit_in(A, 100);
+    machine.join("m", LEAVE_EPOCH);
+    let deletion = deletions().swap_remove(1);
+    let answer = machine.hand_in(deletion);
+    assert_eq!(answer, Some(Answer::DeleteGroup(Ok(()))));
+    machine.end(A, true);
+    assert_eq!(machine.offset(), None);
+    assert_eq!(machine.ledger.groups().count(), 0);
+}
+
+#[test]
+fn a_group_with_an_offset_of_a_transaction_under_way_does_not_expire() {
+    let mut machine = Machine::new();
+    machine.join("m", JOIN_EPOCH);
+    machine.commit_in(A, 100);
+    machine.join("m", LEAVE_EPOCH);
+    assert!(machine.ledger.group(&"g".into()).is_some());
+    machine.pass_retention();
+    assert!(machine.ledger.group(&"g".into()).is_some());
+    machine.end(A, false);
+    machine.pass_retention();
+    assert!(machine.ledger.group(&"g".into()).is_none());
+}
+
+impl Machine {
+    fn pass_retention(&mut self) {
+        let span = self.settings.offsets_retention * 2;
+        self.now.monotonic += span;
+        self.now.wall.0 += i64::try_from(span.as_millis()).unwrap();
+        while next_deadline(&self.waiting).is_some_and(|at| at <= self.now.monotonic) {
+            self.hand_in(Input::Tick);
+        }
+    }
 }
