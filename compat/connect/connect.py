@@ -21,18 +21,18 @@ from confluent_kafka.admin import AdminClient, ConfigResource, NewTopic, Resourc
 from worker import Worker, Wrong, until
 
 RUN = uuid.uuid4().hex[:8]
-TOPIC = f"connect-lines-{RUN}"
 LINES = 3000
 # They are written so many at a time, so that a kill comes while they flow.
 PIECE = 20
 
 
 class Pipeline:
-    def __init__(self, bootstrap):
+    def __init__(self, bootstrap, name="connect", **settings):
         self.bootstrap = bootstrap
+        self.topic = f"{name}-lines-{RUN}"
         self.folder = tempfile.mkdtemp(prefix="connect-")
         self.source, self.sink = (os.path.join(self.folder, name) for name in ("source.txt", "sink.txt"))
-        self.worker = Worker(bootstrap, self.folder, f"connect-{RUN}")
+        self.worker = Worker(bootstrap, self.folder, f"{name}-{RUN}", settings)
         self.admin = AdminClient({"bootstrap.servers": bootstrap})
         self.written = []
 
@@ -69,11 +69,11 @@ class Pipeline:
 
     def lines_flow(self):
         """a source and a sink are created over REST, and lines flow from file to topic to file"""
-        self.admin.create_topics([NewTopic(TOPIC, 1, 1)])[TOPIC].result(20)
+        self.admin.create_topics([NewTopic(self.topic, 1, 1)])[self.topic].result(20)
         self.write(LINES)
         self.worker.start()
-        self.create("source", "FileStreamSource", {"file": self.source, "topic": TOPIC})
-        self.create("sink", "FileStreamSink", {"file": self.sink, "topics": TOPIC})
+        self.create("source", "FileStreamSource", {"file": self.source, "topic": self.topic})
+        self.create("sink", "FileStreamSink", {"file": self.sink, "topics": self.topic})
         self.until_all()
         if len(self.read()) != LINES:
             raise Wrong(f"{len(self.read())} lines of {LINES}, though nothing was killed")
@@ -152,7 +152,7 @@ class Pipeline:
         _, end = self.watermarks()
 
         def is_there():
-            wanted = [ConsumerGroupTopicPartitions("connect-sink", [TopicPartition(TOPIC, 0)])]
+            wanted = [ConsumerGroupTopicPartitions("connect-sink", [TopicPartition(self.topic, 0)])]
             found = self.admin.list_consumer_group_offsets(wanted)["connect-sink"].result(10)
             return found.topic_partitions[0].offset == end
 
@@ -160,7 +160,7 @@ class Pipeline:
 
     def watermarks(self):
         consumer = Consumer({"bootstrap.servers": self.bootstrap, "group.id": f"look-{RUN}"})
-        found = consumer.get_watermark_offsets(TopicPartition(TOPIC, 0), 10)
+        found = consumer.get_watermark_offsets(TopicPartition(self.topic, 0), 10)
         consumer.close()
         return found
 
@@ -193,25 +193,59 @@ class Pipeline:
         until("none is left", lambda: self.worker.ask("GET", "/connectors") == [])
         self.worker.stop()
 
+    def once(self):
+        """with exactly.once.source.support the topic holds every line once, though the worker was killed"""
+        found = self.values(self.topic)
+        if found != self.written:
+            raise Wrong(f"{len(found)} lines in the topic, {len(set(found))} different; {len(self.written)} were written")
+
+    def values(self, topic):
+        """What is committed, in the order of the topic's only partition."""
+        consumer = Consumer({
+            "bootstrap.servers": self.bootstrap, "group.id": f"look-{RUN}", "enable.auto.commit": False, "enable.partition.eof": True,
+            "isolation.level": "read_committed",
+        })
+        consumer.assign([TopicPartition(topic, 0, 0)])
+        found, deadline = [], time.monotonic() + 30
+        while time.monotonic() < deadline:
+            message = consumer.poll(1)
+            if message is not None and message.error():
+                consumer.close()
+                return found
+            if message is not None:
+                found.append(json.loads(message.value()))
+        raise Wrong(f"{topic}: its end is not reached")
+
+    # A pipeline whose source sends in transactions, beside the others.
+    EXACTLY_ONCE = (lines_flow, killed, once, deleted)
     ALL = (lines_flow, killed, stopped, internal_topics, group, offsets_reset, deleted)
 
 
-def main():
-    pipeline, failed = Pipeline(sys.argv[1]), 0
+def run(pipeline, checks, name):
+    """Each goes on from the one before, hence none after one that failed."""
     try:
-        for check in Pipeline.ALL:
-            what = "Connect: " + check.__doc__.strip()
+        for check in checks:
+            what = f"{name}: {check.__doc__.strip()}"
             try:
                 check(pipeline)
                 print(f"ok\t{what}", flush=True)
             except Exception as error:  # whatever it is, it did not work
-                failed += 1
-                print(f"failed\t{what}: {str(error) or type(error).__name__} (worker's log below {pipeline.folder})".replace("\n", " | "), flush=True)
-                break  # each goes on from the one before
+                said = str(error) or type(error).__name__
+                print(f"failed\t{what}: {said} (worker's log below {pipeline.folder})".replace("\n", " | "), flush=True)
+                return False
+        return True
     finally:
         if pipeline.worker.process and pipeline.worker.process.poll() is None:
             pipeline.worker.kill()
-    sys.exit(1 if failed else 0)
+
+
+def main():
+    bootstrap = sys.argv[1]
+    holds = run(Pipeline(bootstrap), Pipeline.ALL, "Connect")
+    settings = {"exactly.once.source.support": "enabled", "consumer.isolation.level": "read_committed"}
+    once = Pipeline(bootstrap, "connect-once", **settings)
+    holds = run(once, Pipeline.EXACTLY_ONCE, "Connect, exactly once") and holds
+    sys.exit(0 if holds else 1)
 
 
 if __name__ == "__main__":
