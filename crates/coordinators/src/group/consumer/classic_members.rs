@@ -66,6 +66,9 @@ impl<'a> Deciding<'a> {
         self.keep(draft);
         let session = Purpose::Session(join.group.clone(), id.clone());
         self.set_deadline(session, ms(join.session_timeout_ms));
+        // It may have been a member of the new protocol.
+        let revocation = Purpose::Revocation(join.group.clone(), id.clone());
+        self.waiting.deadlines.cancel(revocation);
         // It must ask for its assignment in time.
         let sync = Purpose::Rejoin(join.group.clone(), id.clone());
         self.set_deadline(sync, ms(join.rebalance_timeout_ms));

@@ -153,13 +153,6 @@ impl<'a> Deciding<'a> {
                 self.replace_static(draft, instance, &holder, id)?;
                 return Ok(CurrentAssignment::default());
             }
-            // As in Kafka, a static member that is still there must leave before it can join, under its own id too.
-            (Some(instance), Some(_)) if joins && draft.current(id).epoch != STATIC_LEAVE_EPOCH => {
-                return Err(GroupError::UnreleasedInstance {
-                    group: draft.id.clone(),
-                    instance: instance.clone(),
-                });
-            }
             (Some(_), None) if joins => {}
             (None, _) if joins => {}
             (Some(instance), Some(holder)) if holder != *id => {
@@ -225,8 +218,10 @@ impl<'a> Deciding<'a> {
         if old_regex != new_regex {
             drop_unused_regexes(draft);
         }
+        let mut has_changed = has_changed;
         if let (Some(regex), Some(_)) = (&heartbeat.regex, &new_regex) {
-            self.resolve(draft, &regex.pattern, regex.topics.as_ref().ok());
+            // The member may be the first to say what its expression stands for now.
+            has_changed |= self.resolve(draft, &regex.pattern, regex.topics.as_ref().ok());
         }
         // Topics that come and go are told in an input of their own.
         if draft.is_unassigned() || has_changed {

@@ -11,7 +11,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 /// How many looks at a member the levelling of uneven subscriptions may take.
-const LEVELLING_STEPS_MAX: usize = 2_000_000;
+const LEVELLING_STEPS_MAX: usize = 200_000;
 
 type Partition = (TopicId, PartitionIndex);
 
