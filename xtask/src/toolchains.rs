@@ -130,6 +130,10 @@ pub(crate) fn kafka_scripts() -> anyhow::Result<PathBuf> {
         ("kafka-console-consumer.sh", "consumer.ConsoleConsumer"),
         ("kafka-console-producer.sh", "ConsoleProducer"),
         (
+            "kafka-console-share-consumer.sh",
+            "consumer.ConsoleShareConsumer",
+        ),
+        (
             "kafka-consumer-groups.sh",
             "consumer.group.ConsumerGroupCommand",
         ),

@@ -19,7 +19,8 @@ mod timestamp_at;
 
 pub use admin::{
     Admin, Committed, ConfigChange, ConfigEntry, ConfigSource, GroupMember, GroupView, ListedGroup,
-    ListedTransaction, NewTopic, PartitionLag, ProducerView, TransactionView,
+    ListedTransaction, NewTopic, PartitionLag, ProducerView, ShareGroupMember, ShareGroupView,
+    ShareOffset, TransactionView,
 };
 pub(crate) use backoff::Backoff;
 pub use cluster::{ClientConfig, Cluster, ClusterView, PartitionView, TopicView};

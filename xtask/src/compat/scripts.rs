@@ -51,6 +51,12 @@ const SCRIPTS: &[Script] = &[
         is_quick: true,
     },
     Script {
+        name: "share-confluent",
+        path: "shares/share_confluent.py",
+        needs: Needs::Python,
+        is_quick: false,
+    },
+    Script {
         name: "tools",
         path: "tools/tools.py",
         needs: Needs::Kafka,

@@ -14,6 +14,8 @@ use std::borrow::Cow;
 
 /// Kafka's number for "a topic" where settings are concerned.
 const TOPIC_RESOURCE: i8 = 2;
+/// And for "a group".
+pub(super) const GROUP_RESOURCE: i8 = 32;
 
 /// Where a setting's value comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -85,16 +87,25 @@ impl Admin {
     /// # Errors
     /// When it does not exist.
     pub async fn topic_configs(&self, topic: &str) -> Result<Vec<ConfigEntry>, ClientError> {
+        let about = format!("topic '{topic}'");
+        self.configs_of(TOPIC_RESOURCE, topic, &about).await
+    }
+
+    pub(super) async fn configs_of(
+        &self,
+        resource_type: i8,
+        name: &str,
+        about: &str,
+    ) -> Result<Vec<ConfigEntry>, ClientError> {
         let resource = DescribeConfigsResource {
-            resource_type: TOPIC_RESOURCE,
-            resource_name: Cow::Borrowed(topic),
+            resource_type,
+            resource_name: Cow::Borrowed(name),
             configuration_keys: None,
         };
         let request = &DescribeConfigsRequest {
             resources: vec![resource],
             ..DescribeConfigsRequest::default()
         };
-        let about = &format!("topic '{topic}'");
         self.at_controller(|connection| async move {
             let reply = connection.call(request).await?;
             let answer = reply.read()?;
@@ -119,6 +130,19 @@ impl Admin {
         changes: &[ConfigChange],
         validate_only: bool,
     ) -> Result<(), ClientError> {
+        let about = format!("topic '{topic}'");
+        self.alter_configs_of(TOPIC_RESOURCE, topic, &about, changes, validate_only)
+            .await
+    }
+
+    pub(super) async fn alter_configs_of(
+        &self,
+        resource_type: i8,
+        name: &str,
+        about: &str,
+        changes: &[ConfigChange],
+        validate_only: bool,
+    ) -> Result<(), ClientError> {
         let configs = changes.iter().map(|change| match change {
             ConfigChange::Set(name, value) => AlterableConfig {
                 name: Cow::Borrowed(name),
@@ -132,15 +156,14 @@ impl Admin {
             },
         });
         let resource = AlterConfigsResource {
-            resource_type: TOPIC_RESOURCE,
-            resource_name: Cow::Borrowed(topic),
+            resource_type,
+            resource_name: Cow::Borrowed(name),
             configs: configs.collect(),
         };
         let request = &IncrementalAlterConfigsRequest {
             resources: vec![resource],
             validate_only,
         };
-        let about = &format!("topic '{topic}'");
         self.at_controller(|connection| async move {
             let reply = connection.call(request).await?;
             let answer = reply.read()?;

@@ -7,11 +7,13 @@ mod configs;
 mod consumer_groups;
 mod groups;
 mod records;
+mod share_groups;
 mod topics;
 mod transactions;
 
 pub use configs::{ConfigChange, ConfigEntry, ConfigSource};
 pub use groups::{Committed, GroupMember, GroupView, ListedGroup, PartitionLag};
+pub use share_groups::{ShareGroupMember, ShareGroupView, ShareOffset};
 pub use topics::NewTopic;
 pub use transactions::{ListedTransaction, ProducerView, TransactionView};
 

@@ -10,6 +10,7 @@ mod output;
 mod produce;
 mod record_format;
 mod serve;
+mod share;
 mod timestamps;
 mod topic;
 mod txn;
@@ -48,6 +49,9 @@ enum Command {
     /// List and describe transactions, find those that hang, and end them
     #[command(subcommand)]
     Txn(txn::Command),
+    /// List, describe and alter share groups, move where they stand, delete them
+    #[command(subcommand)]
+    Share(share::Command),
     /// Publish the lines of standard input, one record each
     Produce(produce::Arguments),
     /// Print the records of a topic
@@ -162,6 +166,7 @@ fn run(command: Command) -> Result<(), Failure> {
             Command::Topic(command) => topic::run(command).await,
             Command::Group(command) => group::run(command).await,
             Command::Txn(command) => txn::run(command).await,
+            Command::Share(command) => share::run(command).await,
             Command::Produce(arguments) => produce::run(arguments).await,
             Command::Consume(arguments) => consume::run(arguments).await,
         }
