@@ -4,6 +4,7 @@ mod classic_client;
 mod conversions;
 mod flows;
 mod laws;
+mod lost_and_late;
 mod machine;
 mod static_names;
 mod world;
