@@ -48,7 +48,7 @@ pub const SHARE_STATE_TOPIC: &str = "__share_group_state";
 /// How many runs of states a share-partition may have, until no new records are given.
 const RUNS_PER_PARTITION_MAX: usize = 20_000;
 /// What one run of states takes of the memory of groups, about.
-const RUN_BYTES: usize = 100;
+const RUN_BYTES: u64 = 100;
 
 /// Why acknowledgements of one partition did not count.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
@@ -183,10 +183,23 @@ impl Shares {
     pub(crate) fn policy(&self, broker: &Broker, group: &GroupId) -> Policy {
         let settings = broker.share_group_settings(group);
         let limits = broker.settings();
-        let memory =
-            usize::try_from(self.counts.runs.load(Ordering::Relaxed)).unwrap_or(usize::MAX);
-        let has_memory = memory.saturating_mul(RUN_BYTES) as u64 <= limits.groups_memory_bytes;
+        let has_memory = self.check_memory(broker).is_ok();
         policy(&settings, limits.share.updates_per_snapshot, has_memory)
+    }
+
+    /// Whether there is memory for more states.
+    fn check_memory(&self, broker: &Broker) -> Result<(), CoordinatorError> {
+        let bytes = self
+            .counts
+            .runs
+            .load(Ordering::Relaxed)
+            .saturating_mul(RUN_BYTES);
+        if bytes <= broker.settings().groups_memory_bytes {
+            return Ok(());
+        }
+        Err(CoordinatorError::NotAvailable {
+            reason: "the states of share groups take the memory of fanlog.groups.memory.bytes; raise it, or delete groups".into(),
+        })
     }
 
     /// How many records were given up because they had been delivered too often.

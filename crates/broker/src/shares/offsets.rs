@@ -124,7 +124,10 @@ impl Shares {
         let shard = self.shard(&key).await?;
         match shard.look(&key, |ledger, _| ledger.is_initialized())? {
             true => Ok(()),
-            false => self.initialize(group, of, state_epoch, None).await,
+            false => {
+                self.check_memory(&*self.broker()?)?;
+                self.initialize(group, of, state_epoch, None).await
+            }
         }
     }
 

@@ -41,6 +41,7 @@ impl Shares {
             (true, None) => {}
             // Nobody has heartbeated for it: a member may read on its own, as in Kafka.
             (false, _) => {
+                self.check_memory(broker)?;
                 let begin_anew = Input::Initialize {
                     state_epoch: 0,
                     start: None,

@@ -39,6 +39,12 @@ pub enum ShareSessionError {
         /// The one expected.
         expected: i32,
     },
+    /// It names too many partitions.
+    #[error("a share session has at most {max} partitions")]
+    TooManyPartitions {
+        /// How many may be.
+        max: usize,
+    },
     /// There are too many.
     #[error("{max} share sessions are open (group.share.max.share.sessions)")]
     LimitReached {
@@ -61,12 +67,16 @@ struct Session {
     /// The epoch of the next request.
     next_epoch: i32,
     connection: u64,
-    /// In the order in which they came.
+    /// In the order in which they came; `known` has the same.
     partitions: Vec<(TopicId, PartitionIndex)>,
+    known: BTreeSet<(TopicId, PartitionIndex)>,
     /// All that it ever read: of these the member may hold records.
     touched: BTreeSet<(TopicId, PartitionIndex)>,
     turns: usize,
 }
+
+/// How many partitions one session may have ever named; more than a member of any group reads.
+const PARTITIONS_PER_SESSION_MAX: usize = 10_000;
 
 /// All sessions.
 #[derive(Debug, Default)]
@@ -103,13 +113,20 @@ impl Session {
         forgotten: &[(TopicId, PartitionIndex)],
     ) {
         for partition in wanted {
-            if !self.partitions.contains(partition) {
+            if self.known.insert(*partition) {
                 self.partitions.push(*partition);
             }
             self.touched.insert(*partition);
         }
-        self.partitions
-            .retain(|partition| !forgotten.contains(partition));
+        let before = self.known.len();
+        for partition in forgotten {
+            self.known.remove(partition);
+        }
+        if self.known.len() < before {
+            let known = &self.known;
+            self.partitions
+                .retain(|partition| known.contains(partition));
+        }
     }
 
     fn plan(&mut self) -> SessionPlan {
@@ -154,14 +171,21 @@ impl Shares {
                 if !is_known && sessions.open.len() >= max {
                     return Err(ShareSessionError::LimitReached { max });
                 }
+                if wanted.len() > PARTITIONS_PER_SESSION_MAX {
+                    let max = PARTITIONS_PER_SESSION_MAX;
+                    return Err(ShareSessionError::TooManyPartitions { max });
+                }
                 let mut session = Session {
                     next_epoch: after(OPENING),
                     connection,
                     partitions: Vec::new(),
+                    known: BTreeSet::new(),
                     touched: BTreeSet::new(),
                     turns: 0,
                 };
-                if let Some(before) = sessions.open.remove(key) {
+                if let Some(before) = sessions.open.remove(key)
+                    && before.touched.len() + wanted.len() <= PARTITIONS_PER_SESSION_MAX
+                {
                     // What the member holds it may still acknowledge.
                     session.touched = before.touched;
                 }
@@ -179,6 +203,14 @@ impl Shares {
             }
             _ => {
                 let session = sessions.step(key, epoch)?;
+                if session.touched.len() + wanted.len() > PARTITIONS_PER_SESSION_MAX {
+                    // What it has forgotten and holds nothing of any more is not worth remembering; its locks run out.
+                    session.touched = session.known.clone();
+                }
+                if session.touched.len() + wanted.len() > PARTITIONS_PER_SESSION_MAX {
+                    let max = PARTITIONS_PER_SESSION_MAX;
+                    return Err(ShareSessionError::TooManyPartitions { max });
+                }
                 session.change(wanted, forgotten);
                 Ok(session.plan())
             }

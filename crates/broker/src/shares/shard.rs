@@ -130,7 +130,8 @@ impl Machines {
             }
             known.armed = next;
         }
-        let runs = 1 + (known.ledger.runs() + known.waiting.holds()) as u64;
+        // What it takes without any state counts as much as some runs.
+        let runs = 5 + (known.ledger.runs() + known.waiting.holds()) as u64;
         self.counts.runs.fetch_add(runs, Ordering::Relaxed);
         self.counts.runs.fetch_sub(known.runs, Ordering::Relaxed);
         self.runs = self.runs + runs - known.runs;
@@ -409,7 +410,10 @@ impl Shard {
 
     /// The log was replayed: the machines serve. What was held is available again.
     pub(super) fn activate(&self, loaded: Loaded, end: Offset) {
-        let machines = Machines::new(loaded, end, self.counts.clone());
+        let mut machines = Machines::new(loaded, end, self.counts.clone());
+        // What earlier runs appended counts as well, so that many short ones don't leave a long log.
+        let start = self.partition.with_log(|log| log.log_start_offset());
+        machines.appended = start.map_or(0, |start| (end.0 - start.0).max(0).unsigned_abs());
         *self.phase.lock() = Phase::Active(Box::new(machines));
         self.rearmed.notify_one();
         self.seats.wake_all();

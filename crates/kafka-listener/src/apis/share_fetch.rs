@@ -21,7 +21,7 @@ use fanlog_protocol::messages::share_fetch_response::{
 use fanlog_protocol::messages::{ShareFetchRequest, ShareFetchResponse};
 use fanlog_protocol::wire::RecordBytes;
 use std::borrow::Cow;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 use uuid::Uuid;
 
@@ -187,6 +187,7 @@ fn answer(
         data.acknowledge_error_message = outcome.message.map(Cow::Owned);
     }
     let mut memory = None;
+    let named = named(request);
     let wanted = plan
         .partitions
         .iter()
@@ -196,7 +197,7 @@ fn answer(
         Some(Ok(fetched)) => {
             memory = Some(fetched.memory);
             for (place, outcome) in wanted.zip(fetched.partitions) {
-                let is_new = request.share_session_epoch == 0 || is_named(request, place);
+                let is_new = named.contains(&place);
                 let has_news = outcome
                     .as_ref()
                     .map_or(true, |got| !got.acquired.is_empty());
@@ -229,10 +230,14 @@ fn answer(
     Shared { response, memory }
 }
 
-/// Whether the request itself names a partition.
-fn is_named(request: &ShareFetchRequest<'_>, (topic, index): Place) -> bool {
-    let mut topics = request.topics.iter().filter(|t| t.topic_id == topic);
-    topics.any(|t| t.partitions.iter().any(|p| p.partition_index == index))
+/// The partitions that the request itself names.
+fn named(request: &ShareFetchRequest<'_>) -> BTreeSet<Place> {
+    let topics = request.topics.iter();
+    let places = topics.flat_map(|topic| {
+        let partitions = topic.partitions.iter();
+        partitions.map(|p| (topic.topic_id, p.partition_index))
+    });
+    places.collect()
 }
 
 /// A partition without records; they are empty, never null (P7).

@@ -9,6 +9,7 @@ pub(crate) fn of_share_session(error: &ShareSessionError) -> ErrorCode {
     match error {
         ShareSessionError::NotFound => ErrorCode::ShareSessionNotFound,
         ShareSessionError::InvalidEpoch { .. } => ErrorCode::InvalidShareSessionEpoch,
+        ShareSessionError::TooManyPartitions { .. } => ErrorCode::InvalidRequest,
         ShareSessionError::LimitReached { .. } => ErrorCode::ShareSessionLimitReached,
     }
 }
