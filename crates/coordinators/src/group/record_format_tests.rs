@@ -1,7 +1,11 @@
 //! The bytes below were written by the coordinator classes of Apache Kafka 4.4.0.
 
 use super::*;
-use crate::group::Ledger;
+use crate::group::consumer::{
+    ClassicMember, ConsumerMember, ConsumerRecord, CurrentAssignment, GroupEpoch, MemberState,
+    OwnedPartitions, ResolvedRegex, TargetEpoch,
+};
+use crate::group::{Ledger, PartitionSets, Protocol};
 use proptest::prelude::*;
 use uuid::Uuid;
 
@@ -300,6 +304,103 @@ fn any_offset() -> impl Strategy<Value = GroupRecord> {
 }
 
 /// Any record that a log may hold, of few groups, so that they meet.
+fn any_partitions() -> impl Strategy<Value = PartitionSets> {
+    let partitions = proptest::collection::btree_set((0..4i32).prop_map(PartitionIndex), 1..3);
+    let topic = (0..3u128).prop_map(|number| TopicId(Uuid::from_u128(number)));
+    proptest::collection::btree_map(topic, partitions, 0..3)
+}
+
+fn any_owned() -> impl Strategy<Value = OwnedPartitions> {
+    (any_partitions(), any::<i32>()).prop_map(|(sets, epoch)| {
+        let all = sets
+            .iter()
+            .flat_map(|(topic, of)| of.iter().map(|p| (*topic, *p)));
+        all.map(|(topic, partition)| (topic, partition, epoch))
+            .collect()
+    })
+}
+
+fn any_consumer_member() -> impl Strategy<Value = ConsumerMember> {
+    let names = proptest::collection::btree_set("[ab]{1,2}", 0..3);
+    let classic = proptest::option::of((1..60_000i32, proptest::collection::vec("[rs]", 0..2)));
+    (
+        proptest::option::of("[ij]"),
+        names,
+        proptest::option::of("[xy]"),
+        classic,
+    )
+        .prop_map(|(instance, names, regex, classic)| ConsumerMember {
+            instance_id: instance.map(|id| InstanceId::from(id.as_str())),
+            rack_id: None,
+            client_id: "c".into(),
+            client_host: "/h".into(),
+            topics: names.iter().map(|name| Arc::from(name.as_str())).collect(),
+            regex: regex.map(Arc::from),
+            rebalance_timeout_ms: 30_000,
+            server_assignor: None,
+            classic: classic.map(|(session_timeout_ms, names)| ClassicMember {
+                session_timeout_ms,
+                protocols: names
+                    .iter()
+                    .map(|name| Protocol {
+                        name: name.as_str().into(),
+                        metadata: Bytes::from_static(&[0, 0, 0, 0, 0, 0]),
+                    })
+                    .collect(),
+            }),
+        })
+}
+
+fn any_consumer() -> impl Strategy<Value = GroupRecord> {
+    let id = || "[mn]".prop_map(|id| MemberId::from(id.as_str()));
+    let state = prop_oneof![
+        Just(MemberState::Stable),
+        Just(MemberState::UnrevokedPartitions),
+        Just(MemberState::UnreleasedPartitions),
+        Just(MemberState::Unknown),
+    ];
+    let current = (any::<i32>(), any::<i32>(), state, any_owned(), any_owned()).prop_map(
+        |(epoch, previous_epoch, state, assigned, pending_revocation)| {
+            Arc::new(CurrentAssignment {
+                epoch,
+                previous_epoch,
+                state,
+                assigned,
+                pending_revocation,
+            })
+        },
+    );
+    use proptest::option::of as maybe;
+    let epoch = (any::<i32>(), any::<i64>()).prop_map(|(epoch, metadata_hash)| GroupEpoch {
+        epoch,
+        metadata_hash,
+    });
+    let target_epoch = any::<i32>().prop_map(|epoch| TargetEpoch {
+        epoch,
+        made_at: TimestampMs(5),
+    });
+    let resolved = Arc::new(ResolvedRegex {
+        topics: Arc::from([Arc::from("a")]),
+        version: 1,
+        resolved_at: TimestampMs(5),
+    });
+    let fact = prop_oneof![
+        maybe(epoch).prop_map(ConsumerRecord::Epoch),
+        maybe(target_epoch).prop_map(ConsumerRecord::TargetEpoch),
+        (id(), maybe(any_consumer_member().prop_map(Arc::new)))
+            .prop_map(|(id, member)| ConsumerRecord::Member(id, member)),
+        (id(), maybe(any_partitions().prop_map(Arc::new)))
+            .prop_map(|(id, target)| ConsumerRecord::Target(id, target)),
+        (id(), maybe(current)).prop_map(|(id, current)| ConsumerRecord::Current(id, current)),
+        ("[xy]", maybe(Just(resolved)))
+            .prop_map(|(regex, resolved)| ConsumerRecord::Regex(regex.into(), resolved)),
+    ];
+    ("[gh]", fact).prop_map(|(group, record)| GroupRecord::Consumer {
+        group: group.as_str().into(),
+        record,
+    })
+}
+
 pub(crate) fn any_record() -> impl Strategy<Value = GroupRecord> {
     let tombstone = |record: GroupRecord| match record {
         GroupRecord::Offset {
@@ -308,7 +409,7 @@ pub(crate) fn any_record() -> impl Strategy<Value = GroupRecord> {
         GroupRecord::Group { group, .. } => GroupRecord::GroupDeleted { group },
         other => other,
     };
-    let written = || prop_oneof![any_offset(), any_group()];
+    let written = || prop_oneof![any_offset(), any_group(), any_consumer()];
     prop_oneof![3 => written(), 1 => written().prop_map(tombstone)]
 }
 
