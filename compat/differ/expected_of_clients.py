@@ -21,12 +21,6 @@ ALL = [
     Expected("clients-no-group-settings", f"groups have no settings of their own: {NOT_YET}", note="describe configs: group", ours="absent"),
     Expected("clients-no-client-metrics", f"subscriptions of client metrics: {NOT_YET}", note="describe configs: client metrics", ours="absent"),
     Expected(
-        "clients-no-consumer-groups",
-        f"librdkafka asks by KIP-848's request first, where there is one ({NOT_YET}), and that refuses an empty name; the classic request, "
-        "which it sends to Fanlog, says of it that the group is dead, in Kafka too",
-        note="describe group: empty name",
-    ),
-    Expected(
         "clients-no-eligible-leader-replicas",
         "Kafka, formatted anew, makes min.insync.replicas a setting of the cluster",
         path="*min.insync.replicas*",

@@ -33,6 +33,11 @@ func main() {
 	}
 }
 
+// isNewProtocol tells whether groups are of the protocol of KIP-848.
+func isNewProtocol() bool {
+	return os.Getenv("GROUP_PROTOCOL") == "consumer"
+}
+
 func client(args conversation.Arguments, options ...kgo.Opt) *kgo.Client {
 	client, err := kgo.NewClient(append([]kgo.Opt{kgo.SeedBrokers(args.Bootstrap)}, options...)...)
 	conversation.Must(err, "client")
@@ -135,7 +140,7 @@ func consume(args conversation.Arguments) {
 		kgo.OnPartitionsLost(func(context.Context, *kgo.Client, map[string][]int32) { clear(processed) }),
 	}
 	// Of the new protocol the broker assigns and sets the times.
-	if os.Getenv("GROUP_PROTOCOL") == "consumer" {
+	if isNewProtocol() {
 		options = append(options, kgo.ServerSideBalancer())
 	}
 	consumer := client(args, options...)
@@ -201,10 +206,17 @@ func admin(args conversation.Arguments) {
 	}
 	conversation.Check(total == args.Records, "list offsets: every record")
 
-	groups, err := admin.DescribeGroups(ctx, args.Group)
-	conversation.Must(err, "describe group")
-	group := groups[args.Group]
-	conversation.Check(group.Err == nil && group.State == "Empty" && len(group.Members) == 0, "describe group: empty")
+	if isNewProtocol() {
+		groups, err := admin.DescribeConsumerGroups(ctx, args.Group)
+		conversation.Must(err, "describe group")
+		group := groups[args.Group]
+		conversation.Check(group.Err == nil && group.State == "Empty" && len(group.Members) == 0, "describe group: empty")
+	} else {
+		groups, err := admin.DescribeGroups(ctx, args.Group)
+		conversation.Must(err, "describe group")
+		group := groups[args.Group]
+		conversation.Check(group.Err == nil && group.State == "Empty" && len(group.Members) == 0, "describe group: empty")
+	}
 	all, err := admin.ListGroups(ctx)
 	conversation.Must(err, "list groups")
 	conversation.Check(all[args.Group].Group == args.Group, "list groups")
