@@ -129,7 +129,7 @@ func consume(args conversation.Arguments) {
 		kgo.ConsumeTopics(args.Topic),
 		kgo.ConsumeResetOffset(kgo.NewOffset().AtStart()),
 		kgo.Balancers(kgo.RangeBalancer()),
-		kgo.SessionTimeout(6*time.Second),
+		kgo.SessionTimeout(6 * time.Second),
 		kgo.HeartbeatInterval(time.Second),
 		kgo.DisableAutoCommit(),
 		kgo.BlockRebalanceOnPoll(),

@@ -21,8 +21,9 @@ impl Deciding<'_> {
             .group(id)
             .and_then(|known| known.consumer.as_ref())
         {
+            let read = group.state().topics();
             let outcomes = delete.partitions.iter().map(|partition| {
-                let is_read = group.state().is_subscribed_to(partition.topic.as_str());
+                let is_read = read.contains(partition.topic.as_str());
                 self.delete_offset(id, is_read, partition)
             });
             let outcomes = outcomes.collect();

@@ -12,11 +12,11 @@ use super::subscription_bytes::{Subscription, assignment_bytes};
 use super::{ClassicMember, ConsumerMember, CurrentAssignment, MemberState};
 use crate::group::deadlines::Purpose;
 use crate::group::decide::{Deciding, ms};
-use crate::group::memory::Growth;
+use crate::group::memory::{self, Growth};
 use crate::group::subscription::CONSUMER_PROTOCOL_TYPE;
 use crate::group::{
-    Answer, GroupError, Heartbeat, InstanceId, Join, Joined, Leave, LeavingMember, LeftMember,
-    MemberId, Protocol, Sync, Synced,
+    Answer, GROUP_RECORD_BYTES_MAX, GroupError, Heartbeat, InstanceId, Join, Joined, Leave,
+    LeavingMember, LeftMember, MemberId, Protocol, Sync, Synced,
 };
 use fanlog_model::GroupId;
 use std::collections::BTreeMap;
@@ -41,6 +41,7 @@ impl<'a> Deciding<'a> {
             (None, _) => None,
         };
         if let Some(holder) = &holder
+            && join.member_id.is_none()
             && self.must_downgrade(&draft, std::slice::from_ref(holder))
         {
             self.downgrade(&draft, std::slice::from_ref(holder));
@@ -55,6 +56,7 @@ impl<'a> Deciding<'a> {
         }
         let before = draft.state().members.get(&id).cloned();
         let subscription = self.update_classic(&mut draft, &join, &id, before.as_deref());
+        draft.state().check_names(&draft.id)?;
         self.update_target(&mut draft);
         let owned = subscription.owned_ids(self.topics);
         let current = self.reconcile(&mut draft, &id, Some(&owned));
@@ -102,6 +104,17 @@ impl<'a> Deciding<'a> {
         let is_consumer = &*join.protocol_type == CONSUMER_PROTOCOL_TYPE;
         let others = state.members.iter().filter(|(other, _)| *other != id);
         let others = others.filter_map(|(_, member)| member.classic.as_ref());
+        let held = others
+            .clone()
+            .map(|other| memory::of_protocols(&other.protocols));
+        let given = held.sum::<usize>() + memory::of_protocols(&join.protocols);
+        if given > GROUP_RECORD_BYTES_MAX {
+            return Err(GroupError::GroupTooLarge {
+                group: draft.id.clone(),
+                given,
+                max: GROUP_RECORD_BYTES_MAX,
+            });
+        }
         if !is_consumer || !has_common_protocol(&join.protocols, others) {
             return Err(GroupError::InconsistentProtocol {
                 group: draft.id.clone(),

@@ -223,6 +223,9 @@ impl<'a> Deciding<'a> {
             // The member may be the first to say what its expression stands for now.
             has_changed |= self.resolve(draft, &regex.pattern, regex.topics.as_ref().ok());
         }
+        if has_changed {
+            draft.state().check_names(&draft.id)?;
+        }
         // Topics that come and go are told in an input of their own.
         if draft.is_unassigned() || has_changed {
             let hash = draft.state().metadata_hash(self.topics);

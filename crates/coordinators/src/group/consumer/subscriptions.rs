@@ -1,8 +1,8 @@
 //! Which topics the members of a group read, by name and by regular expression.
 
 use super::{ConsumerMember, ConsumerState};
-use crate::group::TopicsSnapshot;
-use fanlog_model::TopicId;
+use crate::group::{GROUP_RECORD_BYTES_MAX, GroupError, TopicsSnapshot, memory};
+use fanlog_model::{GroupId, TopicId};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -33,10 +33,29 @@ impl ConsumerState {
         names
     }
 
-    /// Whether a member reads a topic.
-    pub fn is_subscribed_to(&self, topic: &str) -> bool {
-        let mut members = self.members.values();
-        members.any(|member| self.topics_of(member).any(|name| &**name == topic))
+    /// How many bytes the names take that members read, where lists that are the same count once. Whatever looks at a group's topics
+    /// takes as long as that.
+    pub(super) fn names_bytes(&self) -> usize {
+        let lists: BTreeSet<&[Arc<str>]> = self.members.values().map(|m| &*m.topics).collect();
+        let resolved = self.regexes.values().map(|resolved| &*resolved.topics);
+        lists
+            .into_iter()
+            .chain(resolved)
+            .map(memory::of_names)
+            .sum()
+    }
+
+    /// Checks that against what one group may have (OPS-1).
+    pub(super) fn check_names(&self, group: &GroupId) -> Result<(), GroupError> {
+        let given = self.names_bytes();
+        match given <= GROUP_RECORD_BYTES_MAX {
+            true => Ok(()),
+            false => Err(GroupError::GroupTooLarge {
+                group: group.clone(),
+                given,
+                max: GROUP_RECORD_BYTES_MAX,
+            }),
+        }
     }
 
     /// A number that changes when the topics that the group reads do: when one comes, goes, or has more partitions.

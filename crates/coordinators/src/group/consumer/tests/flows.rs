@@ -347,6 +347,31 @@ fn absurd_words_are_refused_and_nothing_is_kept_of_them() {
 }
 
 #[test]
+fn the_topics_of_one_group_are_bounded_however_many_members_bring_them() {
+    let mut machine = Machine::new();
+    let many = |from: u32| {
+        (from..from + 60_000)
+            .map(|n| format!("{n:09}").into())
+            .collect()
+    };
+    let mut refused = 0;
+    for member in 0..8 {
+        let heartbeat = ConsumerHeartbeat {
+            topics: Some(many(member * 60_000)),
+            ..joining(&format!("m{member}"))
+        };
+        refused += usize::from(machine.beat(heartbeat).is_err());
+    }
+    assert_eq!((machine.state().members.len(), refused), (4, 4));
+    // Those who bring no more than others did are welcome.
+    let heartbeat = ConsumerHeartbeat {
+        topics: Some(many(0)),
+        ..joining("same")
+    };
+    assert!(machine.beat(heartbeat).is_ok());
+}
+
+#[test]
 fn a_member_for_whom_there_is_no_memory_leaves_no_trace() {
     let mut machine = Machine::new();
     machine.settings.memory_bytes_max = 1_000;
