@@ -359,6 +359,12 @@ ALL = [
         ours="-1",
     ),
     Expected(
+        "static-joins-again",
+        "a static member that joins under the id that it already has is let in, as a dynamic one is: the answer to its first request may have been lost; Kafka makes it wait until its session is over",
+        case="static_consumers",
+        note="the same process again",
+    ),
+    Expected(
         "expressions-at-once",
         "a regular expression is resolved before the member is answered; Kafka answers first, resolves behind it and raises the epoch once more",
         case="expressions",
