@@ -326,8 +326,6 @@ def not_there_yet(script, admin):
     )
     script.call("describe ACLs", lambda: outcome(admin.describe_acls(anything)))
     script.call("describe SCRAM users", lambda: outcome(admin.describe_user_scram_credentials()))
-    producer = Producer({"bootstrap.servers": script.bootstrap, "transactional.id": script.name("transactions")})
-    script.call("transactions", lambda: producer.init_transactions(3))
 
 
 def removed(script, admin, t):

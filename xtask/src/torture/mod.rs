@@ -7,6 +7,7 @@
 //! Read next: compat/torture/torture/faults/.
 
 mod recovery;
+mod transactions;
 
 use crate::shell;
 use anyhow::Context;
@@ -19,14 +20,25 @@ const HOSTILE_FRAMES: &str = "1000";
 /// The part of it that the test command runs: without root, and short.
 const SMOKE: [&str; 6] = ["--only", "kill", "--rounds", "2", "--acks-between", "500"];
 
-/// Runs the command. The arguments are those of `python -m torture` (`--help` lists them), but for `--only hostile` and
-/// `--only recovery`.
+/// Runs the command. The arguments are those of `python -m torture` (`--help` lists them), but for `--only hostile`,
+/// `--only recovery` and `--only transactions [--rounds N]`.
 pub(crate) fn run(args: &[String]) -> anyhow::Result<()> {
     if args == ["--only", "hostile"] {
         return hostile();
     }
     if args == ["--only", "recovery"] {
         return recovery::run();
+    }
+    match args {
+        [only, what] if only == "--only" && what == "transactions" => {
+            return transactions::run(None);
+        }
+        [only, what, flag, rounds]
+            if only == "--only" && what == "transactions" && flag == "--rounds" =>
+        {
+            return transactions::run(Some(rounds));
+        }
+        _ => {}
     }
     let python = python_with_clients()?;
     if args

@@ -44,7 +44,7 @@ pub use edit::{
 };
 pub use end_marker::EndMarker;
 pub use record::{HeaderIter, RecordError, RecordIter, RecordView};
-pub use retain::{RetainError, Retained, empty_batch, retain_records};
+pub use retain::{RetainError, Retained, empty_batch, retain_records, set_delete_horizon};
 pub use validate::{
     InvalidBatch, ProduceRules, RecordFault, RefusedRecord, Validated, validate_produced,
 };

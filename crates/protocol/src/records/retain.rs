@@ -81,14 +81,39 @@ pub fn retain_records(
         );
     }
     if let Some(horizon) = new_horizon {
-        let attributes = get_attributes(&header) | DELETE_HORIZON_BIT;
-        put(&mut header, ATTRIBUTES_AT, attributes.to_be_bytes());
-        put(&mut header, BASE_TIMESTAMP_AT, horizon.get().to_be_bytes());
+        put_horizon(&mut header, horizon);
         let shift = batch.base_timestamp().get().wrapping_sub(horizon.get());
         kept = shift_timestamps(&kept, count, shift)?;
     }
     put_batch(&header, batch, &kept, out)?;
     Ok(Retained::Some(count))
+}
+
+/// Appends `batch` to `out` with a delete horizon, until which it stays: for a marker that ends nothing any more.
+///
+/// # Errors
+/// A record cannot be read; nothing was appended.
+pub fn set_delete_horizon(
+    batch: &BatchView<'_>,
+    decompressor: &mut Decompressor,
+    horizon: TimestampMs,
+    out: &mut Vec<u8>,
+) -> Result<(), RetainError> {
+    let mut records = Vec::new();
+    for record in batch.records(decompressor)? {
+        records.extend_from_slice(record?.bytes);
+    }
+    let mut header = header_of(batch);
+    put_horizon(&mut header, horizon);
+    let shift = batch.base_timestamp().get().wrapping_sub(horizon.get());
+    let records = shift_timestamps(&records, batch.record_count(), shift)?;
+    put_batch(&header, batch, &records, out)
+}
+
+fn put_horizon(header: &mut [u8], horizon: TimestampMs) {
+    let attributes = get_attributes(header) | DELETE_HORIZON_BIT;
+    put(header, ATTRIBUTES_AT, attributes.to_be_bytes());
+    put(header, BASE_TIMESTAMP_AT, horizon.get().to_be_bytes());
 }
 
 /// Appends `batch` to `out` without any record: what says that its offsets and its producer's sequences were there.

@@ -10,7 +10,7 @@
 //! What stays is Kafka's rule: of each key the record with the largest offset; a tombstone until its batch's delete horizon
 //! (KIP-534), which the first cleaning sets; the last batch of each producer that the log remembers, without records where none stays.
 //! The last batch of each new segment stays likewise, so that a segment ends where the next one begins: a missing file still shows.
-//! Batches of transactions and their markers stay as they are, all of them.
+//! Records of aborted transactions go. A marker stays until nothing of its transaction is left, and then until a delete horizon of its own.
 
 mod batch_reader;
 mod cleaning;
@@ -18,6 +18,7 @@ mod offset_map;
 mod rewrite;
 mod sip_hash;
 pub(crate) mod swap;
+mod transaction_walk;
 
 pub(crate) use batch_reader::Source;
 pub(crate) use cleaning::Plan;

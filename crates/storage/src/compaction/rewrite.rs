@@ -3,24 +3,24 @@
 use super::batch_reader::{BatchReader, Source};
 use super::cleaning::{Counts, Rules};
 use super::swap::{self, cleaned_path};
+use super::transaction_walk::{MarkerFate, TransactionWalk};
 use super::{CleanError, Pace, Work, keep_pace};
 use crate::formats::compaction_state::Swap;
 use crate::formats::file_names::{self, LOG, TRANSACTION_INDEX};
+use crate::formats::transaction_index::AbortedTransaction;
 use crate::header::BatchHeader;
 use crate::segment::Indexes;
-use fanlog_environment::{Disk, DiskFile, OpenMode, read_bounded};
+use fanlog_environment::{Disk, DiskFile, OpenMode};
 use fanlog_model::Offset;
 use fanlog_protocol::records::{
-    BatchView, Decompressor, RecordView, RetainError, Retained, empty_batch, retain_records,
+    BatchView, Decompressor, EndMarker, RecordView, RetainError, Retained, empty_batch,
+    retain_records, set_delete_horizon,
 };
-use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// How much is written between two syncs: a sync of all at once would stall the commits of others.
 const SYNC_BYTES: u64 = 2 * 1024 * 1024;
-/// The longest transaction index that is read.
-const TRANSACTION_INDEX_BYTES_MAX: usize = 64 * 1024 * 1024;
 
 /// A cleaned segment that is durable under names of its own.
 #[derive(Debug)]
@@ -48,6 +48,8 @@ pub(super) struct Rewrite<'a> {
     unsynced: u64,
     buffer_bytes: usize,
     decompressor: Decompressor,
+    /// Those whose markers stay.
+    aborted: Vec<AbortedTransaction>,
 }
 
 /// What a rewrite needs beside its sources.
@@ -82,6 +84,7 @@ impl<'a> Rewrite<'a> {
             unsynced: 0,
             buffer_bytes: target.buffer_bytes,
             decompressor: Decompressor::default(),
+            aborted: Vec::new(),
             path,
         })
     }
@@ -91,6 +94,7 @@ impl<'a> Rewrite<'a> {
         mut self,
         sources: &[Source],
         generation: u64,
+        walk: &mut TransactionWalk<'_>,
         counts: &mut Counts,
         pace: Pace<'_>,
     ) -> Result<CleanedSegment, CleanError> {
@@ -99,7 +103,7 @@ impl<'a> Rewrite<'a> {
         let old = old.map_err(|error| CleanError::io(path, error))?;
         for (i, source) in sources.iter().enumerate() {
             let is_last = i + 1 == sources.len();
-            self.rewrite(source, is_last, counts, pace)?;
+            self.rewrite(source, is_last, walk, counts, pace)?;
         }
         self.flush(pace)?;
         let (first, last) = (&sources[0], &sources[sources.len() - 1]);
@@ -123,6 +127,7 @@ impl<'a> Rewrite<'a> {
         &mut self,
         source: &Source,
         is_last_source: bool,
+        walk: &mut TransactionWalk<'_>,
         counts: &mut Counts,
         pace: Pace<'_>,
     ) -> Result<(), CleanError> {
@@ -131,7 +136,7 @@ impl<'a> Rewrite<'a> {
         while let Some((batch, is_last_batch)) = reader.next()? {
             unpaced += batch.total_len() as u64;
             counts.bytes_read += batch.total_len() as u64;
-            self.take(&batch, is_last_source && is_last_batch, counts)
+            self.take(&batch, is_last_source && is_last_batch, walk, counts)
                 .map_err(|error| CleanError::Corrupt {
                     path: source.path.clone(),
                     position: reader.batch_position(),
@@ -153,12 +158,21 @@ impl<'a> Rewrite<'a> {
         &mut self,
         batch: &BatchView<'_>,
         is_last: bool,
+        walk: &mut TransactionWalk<'_>,
         counts: &mut Counts,
     ) -> Result<(), RetainError> {
         let start = self.pending.len();
         let rules = self.rules;
-        if batch.is_control() || batch.is_transactional() {
-            self.pending.extend_from_slice(batch.bytes());
+        if batch.is_control() {
+            if !self.take_control(batch, is_last, walk)? {
+                return Ok(());
+            }
+        } else if walk.is_aborted(batch) {
+            counts.records_removed += u64::try_from(batch.record_count()).unwrap_or_default();
+            if !is_last && !rules.is_last_of_producer(batch) {
+                return Ok(());
+            }
+            empty_batch(batch, &mut self.pending);
         } else {
             let stays = |record: &RecordView<'_>| rules.stays(batch, record, counts);
             let horizon = rules.delete_horizon;
@@ -185,6 +199,44 @@ impl<'a> Rewrite<'a> {
                 .note(position, &header, self.index_interval_bytes);
         }
         Ok(())
+    }
+
+    /// As `take`, of a control batch; whether anything of it stays.
+    fn take_control(
+        &mut self,
+        batch: &BatchView<'_>,
+        is_last: bool,
+        walk: &mut TransactionWalk<'_>,
+    ) -> Result<bool, RetainError> {
+        if batch.record_count() == 0 {
+            // What an earlier cleaning left of a marker.
+            if is_last {
+                self.pending.extend_from_slice(batch.bytes());
+            }
+            return Ok(is_last);
+        }
+        let fate = match EndMarker::of_batch(batch) {
+            Some(marker) => walk.end(batch, marker),
+            None => MarkerFate::Stays(None),
+        };
+        match (fate, self.rules.delete_horizon) {
+            (MarkerFate::Stays(entry), _) => {
+                self.aborted.extend(entry);
+                self.pending.extend_from_slice(batch.bytes());
+            }
+            (MarkerFate::MayGo, _) if self.rules.is_over(batch) => {
+                if is_last {
+                    empty_batch(batch, &mut self.pending);
+                }
+                return Ok(is_last);
+            }
+            (MarkerFate::MayGo, Some(horizon)) if !batch.has_delete_horizon() => {
+                let (unpack, out) = (&mut self.decompressor, &mut self.pending);
+                set_delete_horizon(batch, unpack, horizon, out)?;
+            }
+            (MarkerFate::MayGo, _) => self.pending.extend_from_slice(batch.bytes()),
+        }
+        Ok(true)
     }
 
     fn flush(&mut self, pace: Pace<'_>) -> Result<(), CleanError> {
@@ -216,25 +268,27 @@ impl<'a> Rewrite<'a> {
         Ok(())
     }
 
-    /// Aborted transactions of the sources stay as their batches do.
+    /// Where a source had an index the new segment has one, if without entries: the old one must not keep its name.
     fn write_transaction_index(&self, sources: &[Source]) -> Result<(), CleanError> {
-        let mut entries = Vec::new();
+        let mut had_index = false;
         for source in sources {
             let name = file_names::with_offset(source.base_offset, TRANSACTION_INDEX);
             let path = self.dir.join(name);
-            match read_bounded(self.disk, &path, TRANSACTION_INDEX_BYTES_MAX) {
-                Ok(bytes) => entries.extend_from_slice(&bytes),
-                Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-                Err(error) => return Err(CleanError::io(&path, error)),
-            }
+            let exists = self.disk.exists(&path);
+            had_index |= exists.map_err(|error| CleanError::io(&path, error))?;
         }
-        if entries.is_empty() {
+        if !had_index && self.aborted.is_empty() {
             return Ok(());
         }
+        let bytes: Vec<u8> = self
+            .aborted
+            .iter()
+            .flat_map(|entry| entry.encode())
+            .collect();
         let path = cleaned_path(self.dir, sources[0].base_offset, TRANSACTION_INDEX);
         let write = || {
             let file = self.disk.open(&path, OpenMode::CreateOrOpen)?;
-            file.write_all_at(&entries, 0)?;
+            file.write_all_at(&bytes, 0)?;
             file.sync_data()
         };
         write().map_err(|error| CleanError::io(&path, error))

@@ -147,8 +147,9 @@ impl Log {
             dir: self.dir.clone(),
             name: self.name.clone(),
             config: self.config.clone(),
-            sources,
             first_dirty,
+            marked: self.marked_segments(sources[0].base_offset),
+            sources,
             producers: self.producers.last_offsets(),
             snapshot: self.last_snapshot,
             state: self.compaction.state,
@@ -159,6 +160,18 @@ impl Log {
         };
         self.compaction.is_under_way = true;
         Ok(Some(Cleaning::new(plan)))
+    }
+
+    /// The segments from `base` on, where any transaction was aborted: their indexes say which.
+    fn marked_segments(&self, base: Offset) -> Vec<Segment> {
+        if !self.has_aborted {
+            return Vec::new();
+        }
+        let active = self.active().base_offset;
+        let segments = self.segments.iter().filter(|s| s.base_offset >= base);
+        segments
+            .map(|segment| segment.snapshot(segment.base_offset < active))
+            .collect()
     }
 
     fn sources(&self, count: usize) -> Vec<Source> {

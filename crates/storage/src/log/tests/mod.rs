@@ -17,6 +17,7 @@ mod read;
 mod replay;
 mod torn;
 mod transactions;
+mod transactions_compaction;
 
 use super::*;
 use crate::error::AppendError;
