@@ -93,7 +93,8 @@ impl Options {
     }
 
     fn wants(&self, name: &str) -> bool {
-        self.only.is_empty() || self.only.iter().any(|wanted| wanted == name)
+        let is_left_out = self.is_quick && client::ONLY_COMPLETE.contains(&name);
+        (self.only.is_empty() && !is_left_out) || self.only.iter().any(|wanted| wanted == name)
     }
 
     fn kind(&self) -> anyhow::Result<Kind> {
