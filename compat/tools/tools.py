@@ -254,7 +254,10 @@ class Tools:
         self.run("TransactionsCommand", "list").has(rf"^{name} *\t{self.node} .*CompleteCommit")
         self.run("TransactionsCommand", "describe", "--transactional-id", name).has(rf"^{self.node} *\t{name} *\t\d+ *\t\d+ *\tCompleteCommit")
         self.run("TransactionsCommand", "find-hanging", "--broker-id", self.node).lacks(topic)
-        self.run("TransactionsCommand", "describe-producers", "--topic", topic, "--partition", "0").has(r"^\d+ *\t\d+ *\t\d+ *\t\d+ *\t\d+\tNone")
+        self.run("TransactionsCommand", "describe-producers", "--topic", topic, "--partition", "0").has(
+            # No sequence of the epoch that the last transaction's end has begun.
+            r"^\d+ *\t\d+ *\t\d+ *\t-?\d+ *\t\d+\tNone"
+        )
         # Each transaction leaves a marker behind its records.
         ends = self.run("GetOffsetShell", "--topic", topic).lines(rf"^{topic}:0:(\d+)$")
         if int(ends[0][0]) <= 500:
@@ -272,7 +275,8 @@ class Tools:
         self.run("ConfigCommand", "--describe", *settings).has("share.auto.offset.reset=earliest .*DYNAMIC_GROUP_CONFIG")
         self.run("consumer.ConsoleShareConsumer", "--topic", topic, "--group", group, "--max-messages", "500", "--timeout-ms", "30000").has("Processed a total of 500 messages")
         self.run(tool, "--list").has(f"^{group}$")
-        self.run(tool, "--describe", "--group", group).has(rf"^{group} +{topic} +0 +500 +0 *$")
+        # Where it starts, Kafka writes down a while later; nothing is left either way.
+        self.run(tool, "--describe", "--group", group).has(rf"^{group} +{topic} +0 +\d+ +0 *$")
         self.run(tool, "--describe", "--group", group, "--state").has(rf"^{group} .*\({self.node}\) +Empty +0")
         self.run("GroupsCommand", "--list").has(rf"^{group} +Share +share")
         self.run(tool, "--reset-offsets", "--group", group, "--topic", topic, "--to-earliest", "--execute").has(rf"^{group} +{topic} +0 +0 *$")
