@@ -102,27 +102,30 @@ impl Groups {
     /// Has all expressions of all groups resolved anew, once for however many changes came since the last time.
     pub(super) fn refresh_expressions(self: &Arc<Self>) {
         let has_any = |shard: &Arc<Shard>| !shard.expressions().is_empty();
-        if !self.shards().iter().any(has_any) || self.must_refresh.swap(true, Ordering::AcqRel) {
+        if !self.shards().iter().any(has_any) || !self.refresh.ask() {
             return;
         }
         let groups = self.clone();
         self.blocking.spawn(move || {
-            groups.must_refresh.store(false, Ordering::Release);
-            let topics = groups.topics();
-            for shard in groups.shards().iter() {
-                for (group, pattern) in shard.expressions() {
-                    let Ok(regex) = TopicRegex::new(&pattern) else {
-                        continue;
-                    };
-                    let resolved = RegexResolved {
-                        group,
-                        pattern,
-                        topics: matching(&regex, &topics),
-                    };
-                    let _ = shard.tell(Input::RegexResolved(resolved));
-                }
-            }
+            groups.refresh.run(|| groups.tell_expressions());
         });
+    }
+
+    fn tell_expressions(&self) {
+        let topics = self.topics();
+        for shard in self.shards().iter() {
+            for (group, pattern) in shard.expressions() {
+                let Ok(regex) = TopicRegex::new(&pattern) else {
+                    continue;
+                };
+                let resolved = RegexResolved {
+                    group,
+                    pattern,
+                    topics: matching(&regex, &topics),
+                };
+                let _ = shard.tell(Input::RegexResolved(resolved));
+            }
+        }
     }
 }
 

@@ -9,6 +9,7 @@
 mod batch;
 mod consumers;
 mod follow;
+mod latest;
 mod load;
 mod memory;
 mod partitioning;
@@ -36,11 +37,12 @@ use fanlog_coordinators::group::{
 use fanlog_environment::Entropy;
 use fanlog_model::{GroupId, Offset, PartitionIndex, TopicId, TopicName, TopicPartition};
 use fanlog_protocol::records::EndMarker;
+use latest::Latest;
 use memory::GroupMemory;
 use parking_lot::{Mutex, RwLock};
 use partitioning::partition_of;
 use shard::Shard;
-use std::sync::atomic::{AtomicBool, AtomicU64};
+use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, OnceLock, Weak};
 use thiserror::Error;
 use tokio::sync::oneshot::Receiver;
@@ -83,8 +85,8 @@ pub struct Groups {
     timers: Mutex<Vec<AbortHandle>>,
     has_timers: bool,
     blocking: Blocking,
-    /// Whether expressions are to be resolved anew, and nobody has begun to.
-    must_refresh: AtomicBool,
+    /// That expressions are to be resolved anew.
+    refresh: Latest,
     /// Which topics there were when groups were told last.
     topics_mark: AtomicU64,
 }
@@ -118,7 +120,7 @@ impl Groups {
             timers: Mutex::new(Vec::new()),
             has_timers,
             blocking,
-            must_refresh: AtomicBool::new(false),
+            refresh: Latest::default(),
             topics_mark: AtomicU64::new(0),
         }
     }

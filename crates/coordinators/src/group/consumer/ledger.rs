@@ -35,6 +35,9 @@ pub struct ConsumerState {
     pub instances: Map<InstanceId, MemberId>,
     /// How many members speak the classic protocol.
     pub classic_members: usize,
+    /// How many members name each list of topics. Those that name the same have one list, so that what is asked of all of a group's
+    /// topics takes no longer for a thousand members than for one.
+    pub lists: Map<Arc<[Arc<str>]>, usize>,
 }
 
 /// The facts, and who owns each partition.
@@ -84,7 +87,9 @@ impl ConsumerState {
     }
 
     fn put_member(&mut self, id: &MemberId, member: Option<&Arc<ConsumerMember>>) -> isize {
+        let member = member.map(|member| self.with_shared_list(member));
         if let Some(before) = self.members.get(id) {
+            forget_list(&mut self.lists, &before.topics);
             self.classic_members -= usize::from(before.classic.is_some());
             if let Some(instance) = &before.instance_id
                 && self.instances.get(instance) == Some(id)
@@ -92,14 +97,29 @@ impl ConsumerState {
                 Arc::make_mut(&mut self.instances).remove(instance);
             }
         }
-        if let Some(member) = member {
+        if let Some(member) = &member {
             self.classic_members += usize::from(member.classic.is_some());
             if let Some(instance) = &member.instance_id {
                 Arc::make_mut(&mut self.instances).insert(instance.clone(), id.clone());
             }
         }
         let bytes = |member: &Arc<ConsumerMember>| memory::of_consumer_member(id, member);
-        put(&mut self.members, id, member, bytes)
+        put(&mut self.members, id, member.as_ref(), bytes)
+    }
+
+    /// The member with the list that others name already, if they do.
+    fn with_shared_list(&mut self, member: &Arc<ConsumerMember>) -> Arc<ConsumerMember> {
+        let lists = Arc::make_mut(&mut self.lists);
+        let known = lists.get_key_value(&member.topics);
+        let list = known.map_or_else(|| member.topics.clone(), |(known, _)| known.clone());
+        *lists.entry(list.clone()).or_default() += 1;
+        match Arc::ptr_eq(&list, &member.topics) {
+            true => member.clone(),
+            false => Arc::new(ConsumerMember {
+                topics: list,
+                ..(**member).clone()
+            }),
+        }
     }
 
     fn counted_bytes(&self) -> usize {
@@ -187,6 +207,16 @@ fn disown(owners: &mut Owners, id: &MemberId, current: &CurrentAssignment) {
         }
         if of_topic.is_empty() {
             owners.remove(&topic);
+        }
+    }
+}
+
+fn forget_list(lists: &mut Map<Arc<[Arc<str>]>, usize>, list: &Arc<[Arc<str>]>) {
+    let lists = Arc::make_mut(lists);
+    if let Some(count) = lists.get_mut(list) {
+        *count -= 1;
+        if *count == 0 {
+            lists.remove(list);
         }
     }
 }

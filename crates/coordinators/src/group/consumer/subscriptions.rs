@@ -22,27 +22,22 @@ impl ConsumerState {
 
     /// The names of all topics that members read.
     pub(in crate::group) fn topics(&self) -> BTreeSet<&str> {
-        let mut names = BTreeSet::new();
-        let mut seen = BTreeSet::new();
-        for member in self.members.values() {
-            // Members of one group nearly always have the same list.
-            if seen.insert((&*member.topics, member.regex.as_deref())) {
-                names.extend(self.topics_of(member).map(|name| &**name));
-            }
-        }
-        names
+        self.names().map(|name| &**name).collect()
+    }
+
+    /// The same, each as often as it is read by another list or expression.
+    fn names(&self) -> impl Iterator<Item = &Arc<str>> {
+        let named = self.lists.keys().flat_map(|list| list.iter());
+        let resolved = self.regexes.values();
+        named.chain(resolved.flat_map(|resolved| resolved.topics.iter()))
     }
 
     /// How many bytes the names take that members read, where lists that are the same count once. Whatever looks at a group's topics
     /// takes as long as that.
     pub(super) fn names_bytes(&self) -> usize {
-        let lists: BTreeSet<&[Arc<str>]> = self.members.values().map(|m| &*m.topics).collect();
+        let lists = self.lists.keys().map(|list| &**list);
         let resolved = self.regexes.values().map(|resolved| &*resolved.topics);
-        lists
-            .into_iter()
-            .chain(resolved)
-            .map(memory::of_names)
-            .sum()
+        lists.chain(resolved).map(memory::of_names).sum()
     }
 
     /// Checks that against what one group may have (OPS-1).

@@ -82,7 +82,8 @@ fn assign(
     let mut subscribers = Vec::with_capacity(state.members.len());
     for (id, member) in state.members.iter() {
         let list = lists
-            .entry((&*member.topics, member.regex.as_deref()))
+            // Members that name the same topics have one list.
+            .entry((member.topics.as_ptr(), member.regex.as_deref()))
             .or_insert_with(|| known_topics(state, member, topics, &mut counts));
         subscribers.push(Subscriber {
             instance_id: member.instance_id.as_ref().map(|id| id.as_str()),

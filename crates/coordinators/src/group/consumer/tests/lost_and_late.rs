@@ -87,3 +87,33 @@ fn the_deadlines_of_one_protocol_end_where_a_member_takes_to_the_other() {
     }
     assert_eq!(machine.assigned("one").len(), 2, "it was not thrown out");
 }
+
+/// However many members name the same topics, the group has one list of them.
+#[test]
+fn members_that_name_the_same_topics_share_one_list() {
+    let mut machine = Machine::new();
+    let mut members = ["one", "two", "three"].map(|id| Process::new(id, A));
+    for member in &mut members {
+        machine.beat(member).unwrap();
+    }
+    let mut classic = Process::new("", A);
+    let call = machine.join(&classic);
+    machine.joined(call, &mut classic).unwrap();
+    let state = machine.state();
+    assert_eq!(state.lists.values().collect::<Vec<_>>(), [&4]);
+    let (shared, _) = state.lists.first_key_value().unwrap();
+    let mut lists = state.members.values().map(|member| &member.topics);
+    assert!(lists.all(|list| Arc::ptr_eq(list, shared)));
+
+    machine.crash();
+    assert_eq!(machine.state().lists, state.lists);
+    let [one, two, three] = members;
+    for member in [classic, one, two, three] {
+        let leave = machine.heartbeat_of(&Process {
+            epoch: -1,
+            ..member
+        });
+        machine.send(leave).unwrap();
+    }
+    assert!(machine.state().lists.is_empty());
+}
