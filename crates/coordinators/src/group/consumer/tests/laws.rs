@@ -12,12 +12,14 @@ fn act() -> impl Strategy<Value = Act> {
         2 => client.clone().prop_map(Act::Freeze),
         2 => client.clone().prop_map(Act::Restart),
         3 => client.clone().prop_map(Act::Switch),
+        2 => client.clone().prop_map(Act::Replace),
         3 => (client, 0..16u8).prop_map(|(client, choice)| Act::Subscribe(client, choice)),
         14 => (0..6_000u16).prop_map(Act::Pass),
         2 => (20_000..50_000u16).prop_map(Act::Pass),
         30 => Just(Act::Sync),
         2 => (0..4u8).prop_map(Act::Crash),
         3 => (0..3u8, 0..7u8).prop_map(|(topic, partitions)| Act::Topic(topic, partitions)),
+        3 => Just(Act::TellTopics),
     ]
 }
 

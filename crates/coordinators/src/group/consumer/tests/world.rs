@@ -44,8 +44,12 @@ pub(super) enum Act {
     Sync,
     /// The coordinator ends; of what was not durable, so many batches survive.
     Crash(u8),
-    /// A topic grows, comes or goes.
+    /// Its process ends without a word, and one of the other protocol comes.
+    Replace(usize),
+    /// A topic grows, comes or goes; the group may hear of it later.
     Topic(u8, u8),
+    /// The group hears of its topics, and of what expressions stand for.
+    TellTopics,
 }
 
 #[derive(Clone, Debug, Default)]
@@ -158,9 +162,11 @@ impl World {
                 client.is_frozen = false;
                 self.clients[place] = client;
             }
-            Act::Switch(client) => {
+            Act::Switch(client) | Act::Replace(client) => {
                 let place = client % self.clients.len();
-                self.leave(place, false);
+                if let Act::Switch(_) = act {
+                    self.leave(place, false);
+                }
                 let mut client = self.clients[place].clone();
                 client.classic = match client.classic {
                     None => Some(Phase::Joining),
@@ -187,8 +193,8 @@ impl World {
             Act::Crash(survivors) => self.crash(survivors.into()),
             Act::Topic(place, partitions) => {
                 self.set_topic(usize::from(place) % TOPICS.len(), i32::from(partitions % 7));
-                self.tell_topics();
             }
+            Act::TellTopics => self.tell_topics(),
         }
         self.check();
     }
@@ -506,6 +512,7 @@ impl World {
     /// Lets everybody be heard for a while: the group must come to rest, with every partition that somebody reads owned.
     pub(super) fn settle(&mut self) {
         self.check_replay();
+        self.tell_topics();
         for client in &mut self.clients {
             client.is_frozen = false;
             // A real leader sees that topics have changed; these don't look.
