@@ -342,14 +342,14 @@ impl Shard {
                 tokio::spawn(write_markers(self.clone(), markers));
             }
         }
-        while self
-            .rearmed_deadline()
-            .is_some_and(|deadline| deadline <= self.shared.clock.monotonic())
-        {
-            if self.tell(Input::Tick).is_err() {
-                return;
-            }
-        }
+        while self.tick_once() {}
+    }
+
+    /// Lets one deadline that has passed take effect; whether there was one.
+    pub(super) fn tick_once(self: &Arc<Self>) -> bool {
+        let now = self.shared.clock.monotonic();
+        let is_due = self.rearmed_deadline().is_some_and(|at| at <= now);
+        is_due && self.tell(Input::Tick).is_ok()
     }
 
     fn why_unavailable(&self) -> CoordinatorError {

@@ -11,9 +11,12 @@ pub(super) async fn run_timer(shard: Arc<Shard>) {
             None => rearmed.await,
             Some(deadline) => {
                 let wait = deadline.saturating_sub(shard.shared.clock.monotonic());
-                // Either the deadline passed or an earlier one came up: `tick` tells them apart.
+                // Either the deadline passed or an earlier one came up: `tick_once` tells them apart.
                 let _ = tokio::time::timeout(wait, rearmed).await;
-                shard.tick();
+                while shard.tick_once() {
+                    // Others have their turn: very many names may expire.
+                    tokio::task::yield_now().await;
+                }
             }
         }
     }

@@ -195,7 +195,7 @@ impl<'a> Deciding<'a> {
             None => {}
             Some(Purpose::TimeOut(id)) => self.time_out(&id),
             Some(Purpose::Answer(id)) => self.answer_without_markers(&id),
-            Some(Purpose::ExpireIds) => self.expire_ids(),
+            Some(Purpose::ExpireIds { from }) => self.expire_ids(from),
         }
     }
 }

@@ -6,6 +6,7 @@
 
 use super::{Transaction, TransactionRecord, TransactionalId, memory};
 use std::collections::BTreeMap;
+use std::ops::Bound;
 
 /// The transactional ids that the log knows.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -23,6 +24,15 @@ impl Ledger {
     /// All of them, by name.
     pub fn all(&self) -> impl Iterator<Item = (&TransactionalId, &Transaction)> {
         self.transactions.iter()
+    }
+
+    /// Those of a name and the names after it; without one, all.
+    pub(super) fn all_from(
+        &self,
+        from: Option<&TransactionalId>,
+    ) -> impl Iterator<Item = (&TransactionalId, &Transaction)> {
+        let from = from.map_or(Bound::Unbounded, Bound::Included);
+        self.transactions.range((from, Bound::Unbounded))
     }
 
     /// How much memory it takes, about.

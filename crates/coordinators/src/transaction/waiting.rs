@@ -26,8 +26,11 @@ pub(super) enum Purpose {
     TimeOut(TransactionalId),
     /// Whoever ended it has waited long enough for the markers.
     Answer(TransactionalId),
-    /// Names nobody uses any more go.
-    ExpireIds,
+    /// Names nobody uses any more go, of this one and those after it.
+    ExpireIds {
+        /// `None`: of all.
+        from: Option<TransactionalId>,
+    },
 }
 
 /// One name, as far as it is more than its ledger.
@@ -55,7 +58,7 @@ impl Waiting {
             ..Self::default()
         };
         let mut deciding = Deciding::new(settings, ledger, &mut waiting, now);
-        deciding.set_expiry_check();
+        deciding.set_expiry_check(settings.id_expiration_check_interval, None);
         for (id, transaction) in ledger.all() {
             if transaction.state == TransactionState::Ongoing {
                 deciding.set_time_out(id, transaction);

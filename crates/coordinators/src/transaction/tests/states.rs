@@ -360,7 +360,64 @@ fn ids_that_nobody_uses_go() {
     assert_eq!(world.state("late"), "Empty");
 }
 
+/// Many at once would hold up everybody else's transactions, and be one batch without bound.
+#[test]
+fn ids_go_a_few_at_a_time() {
+    let mut world = World::new();
+    let week = 7 * 24 * 60 * 60 * 1000;
+    let ids: Vec<_> = (0..2_500).map(|i| format!("id-{i}")).collect();
+    ids.iter().for_each(|id| world.put_idle(id));
+    world.put_idle(&"x".repeat(TRANSACTIONAL_ID_BYTES_MAX));
+    world.put_idle(&"y".repeat(TRANSACTIONAL_ID_BYTES_MAX));
+    let used = world.init("used");
+    world.crash(usize::MAX);
+    world.now_ms = week + 60 * 60 * 1000;
+    world.add("used", used, First, false).unwrap();
+    let mut ticks = 0;
+    while next_deadline(&world.waiting).is_some_and(|at| at <= world.now().monotonic) {
+        let before = world.log.len();
+        world.hand_in(Input::Tick);
+        let records = &world.log[before..];
+        assert!(records.len() <= 1_000, "{}", records.len());
+        let bytes: usize = records.iter().map(key_bytes).sum();
+        assert!(bytes <= 128 * 1024, "{bytes}");
+        ticks += 1;
+        if ticks == 2 {
+            // Whoever comes in between is served, and stays.
+            world.init("id-zzz");
+        }
+    }
+    assert!((3..10).contains(&ticks), "{ticks}");
+    let left: Vec<_> = world.ledger.all().map(|(id, _)| id.as_str()).collect();
+    assert_eq!(left, ["id-zzz", "used"]);
+    // The next look is an interval away.
+    let next = next_deadline(&world.waiting).unwrap();
+    assert!(next > world.now().monotonic);
+}
+
+fn key_bytes(record: &TransactionRecord) -> usize {
+    record_format::encode(record).unwrap().key.len()
+}
+
 impl World {
+    /// A name whose producer is gone, without the checks of every step.
+    fn put_idle(&mut self, id: &str) {
+        let template = self.ledger.all().next();
+        let mut transaction = match template {
+            Some((_, known)) => known.clone(),
+            None => {
+                self.init("template");
+                self.ledger.get(&"template".into()).unwrap().clone()
+            }
+        };
+        let count = i64::try_from(self.log.len()).unwrap();
+        transaction.producer_id = ProducerId(1_000_000 + count);
+        let id = TransactionalId::from(id);
+        let record = TransactionRecord::Transaction { id, transaction };
+        apply(&mut self.ledger, &record);
+        self.log.push(record);
+    }
+
     fn set_epoch(&mut self, id: &str, epoch: i16) {
         let id = TransactionalId::from(id);
         let mut transaction = self.ledger.get(&id).unwrap().clone();

@@ -221,6 +221,10 @@ impl World {
         check_invariants(&self.ledger, &self.waiting);
     }
 
+    pub(super) fn now(&self) -> Now {
+        now(self.now_ms)
+    }
+
     pub(super) fn state(&self, id: &str) -> &'static str {
         let known = self.ledger.get(&id.into());
         known.map_or("none", |known| known.state.name())
