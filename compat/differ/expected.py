@@ -365,6 +365,14 @@ ALL = [
         note="the same process again",
     ),
     Expected(
+        "share-version",
+        "dead-letter topics of share groups, which level 2 stands for, are not there: docs/not-implemented.md",
+        api="ApiVersions",
+        path="*share.version*",
+        ours="1",
+        theirs="2",
+    ),
+    Expected(
         "expressions-at-once",
         "a regular expression is resolved before the member is answered; Kafka answers first, resolves behind it and raises the epoch once more",
         case="expressions",
