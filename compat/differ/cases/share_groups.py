@@ -272,6 +272,11 @@ def locks(side):
     time.sleep(LOCK_MS / 1000 * 1.5)
     group.fetch("given up", "m", None)
     group.acknowledge("too late", "m", topic, (0, 3, 3, [ACCEPT]))
+    fixed = ShareGroup(side, "fixed", share_renew_acknowledge_enable="false")
+    fixed.enter("m", topic)
+    fixed.fetch("held, for no longer", "m", topic)
+    fixed.acknowledge("a renewal that is not enabled", "m", topic, (0, 0, 0, [RENEW]), renew=True)
+    fixed.acknowledge("accepted all the same", "m", topic, (0, 0, 0, [ACCEPT]), renew=True)
     group.offsets("done with everything", [{"TopicName": topic, "Partitions": [0]}])
 
 

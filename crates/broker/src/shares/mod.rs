@@ -249,6 +249,7 @@ fn policy(settings: &ShareGroupSettings, updates_per_snapshot: u32, has_memory: 
     Policy {
         delivery_count_max: settings.delivery_count_limit,
         lock: Duration::from_millis(settings.record_lock_ms),
+        may_renew: settings.is_renewal_enabled,
         window: settings.partition_record_locks_max.into(),
         runs_max: if has_memory {
             RUNS_PER_PARTITION_MAX

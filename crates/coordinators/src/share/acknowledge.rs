@@ -35,6 +35,9 @@ impl Deciding<'_> {
                 return Err(AckError::NeverDelivered(range.last));
             }
             for (first, last, kind) in runs_of_types(range) {
+                if kind == AckType::Renew && !self.policy.may_renew {
+                    return Err(AckError::RenewalDisabled);
+                }
                 // What the start has passed is done with, whoever held it.
                 let mut at = first.max(start);
                 while at <= last {

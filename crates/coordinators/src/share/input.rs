@@ -145,6 +145,9 @@ pub enum AckError {
     /// Nobody has read from the partition yet.
     #[error("the share group has not read this partition")]
     NotBegun,
+    /// The group's settings forbid it.
+    #[error("locks are not renewed here: share.renew.acknowledge.enable is false")]
+    RenewalDisabled,
     /// Beyond everything that was handed out.
     #[error("no record at offset {0} was ever delivered")]
     NeverDelivered(Offset),

@@ -12,6 +12,8 @@ pub struct Policy {
     pub delivery_count_max: i16,
     /// How long a record is held without being renewed (`share.record.lock.duration.ms`).
     pub lock: Duration,
+    /// Whether a holder may have its lock start anew (`share.renew.acknowledge.enable`).
+    pub may_renew: bool,
     /// How many records are held or wait for another attempt, until no new ones are given (`share.partition.max.record.locks`).
     pub window: i64,
     /// How many runs of states are kept, until no new records are given: what scattered acknowledgements may take up.
@@ -27,6 +29,7 @@ impl Default for Policy {
         Self {
             delivery_count_max: 5,
             lock: Duration::from_secs(30),
+            may_renew: true,
             window: 2000,
             runs_max: 20_000,
             isolates_poison: true,

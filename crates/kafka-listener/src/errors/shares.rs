@@ -30,6 +30,8 @@ pub(crate) fn of_share_ack(error: &ShareAckError) -> ErrorCode {
         ShareAckError::Refused(AckError::Malformed(_) | AckError::NeverDelivered(_)) => {
             ErrorCode::InvalidRequest
         }
-        ShareAckError::Refused(AckError::NotHeld(_)) => ErrorCode::InvalidRecordState,
+        ShareAckError::Refused(AckError::NotHeld(_) | AckError::RenewalDisabled) => {
+            ErrorCode::InvalidRecordState
+        }
     }
 }

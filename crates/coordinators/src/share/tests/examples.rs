@@ -98,6 +98,20 @@ fn a_lock_runs_out_and_a_renewed_one_later() {
 }
 
 #[test]
+fn a_lock_is_not_renewed_where_the_rules_forbid_it() {
+    let mut world = World::begun(Policy {
+        may_renew: false,
+        ..Policy::default()
+    });
+    world.acquire("a", 10, WHOLE, &[found(0, 9)]);
+    let renew = [ack(3, 4, AckType::Renew)];
+    assert_eq!(
+        world.acknowledge("a", &renew),
+        Err(AckError::RenewalDisabled)
+    );
+}
+
+#[test]
 fn a_distance_of_a_billion_records_costs_nothing() {
     let mut world = World::begun(Policy::default());
     let far = 1_000_000_000_i64;
