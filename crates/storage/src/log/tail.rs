@@ -212,3 +212,25 @@ fn ends_in_zeros(file: &dyn DiskFile, from: u64, size: u64) -> io::Result<bool> 
     file.read_exact_at(&mut bytes, at)?;
     Ok(bytes.iter().all(|byte| *byte == 0))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fanlog_environment::simulated::SimulatedDisk;
+    use fanlog_environment::{Disk, OpenMode};
+    use std::path::Path;
+
+    #[test]
+    fn a_file_that_ends_just_before_its_last_sector_does_is_read_no_further() {
+        for missing in 0..10 {
+            let disk = SimulatedDisk::new(1);
+            let file = disk
+                .open(Path::new("segment.log"), OpenMode::CreateNew)
+                .unwrap();
+            let size = 2 * SECTOR_BYTES - missing;
+            let bytes = vec![1; usize::try_from(size).unwrap()];
+            file.write_all_at(&bytes, 0).unwrap();
+            assert!(!has_hole(&*file, 0, size).unwrap(), "{missing} bytes");
+        }
+    }
+}
