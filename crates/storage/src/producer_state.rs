@@ -69,6 +69,17 @@ pub(crate) struct EndedTransaction {
     pub(crate) last_stable_offset: Offset,
 }
 
+/// The batch that says where a producer is, by which it is known again where there is no snapshot.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum LastBatch {
+    /// The one with records that ends at this offset has its last sequence.
+    Records(Offset),
+    /// It has no sequence: the marker at this offset has its epoch.
+    Marker(Offset),
+    /// Where its last marker lies is not known: any of this epoch may be it.
+    AnyMarker(ProducerEpoch),
+}
+
 /// What the log makes of a producer's batch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Verdict {
@@ -357,12 +368,15 @@ impl ProducerState {
         self.open.first().map(|(began, _)| *began)
     }
 
-    /// The last offset of each producer's last batch: cleaning keeps that batch.
-    pub(crate) fn last_offsets(&self) -> BTreeMap<ProducerId, Offset> {
-        let last = |(id, producer): (&ProducerId, &Producer)| {
-            Some((*id, producer.batches.back()?.last_offset))
+    /// What each producer wrote last: cleaning keeps that batch.
+    pub(crate) fn last_batches(&self) -> BTreeMap<ProducerId, LastBatch> {
+        let last = |producer: &Producer| match producer.batches.back() {
+            Some(batch) => LastBatch::Records(batch.last_offset),
+            None if producer.last_marker != NONE => LastBatch::Marker(producer.last_marker),
+            None => LastBatch::AnyMarker(producer.epoch),
         };
-        self.producers.iter().filter_map(last).collect()
+        let producers = self.producers.iter();
+        producers.map(|(id, p)| (*id, last(p))).collect()
     }
 
     pub(crate) fn active(&self) -> Vec<ActiveProducer> {

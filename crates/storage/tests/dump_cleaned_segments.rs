@@ -6,15 +6,18 @@
 
 use fanlog_environment::{Environment, RealDisk};
 use fanlog_model::{BaseSequence, LeaderEpoch, ProducerEpoch, ProducerId, TimestampMs, TopicId};
-use fanlog_protocol::records::{BatchBuilder, Compression, NewRecord};
-use fanlog_storage::{AppendOrigin, CleanerMemory, Log, LogConfig};
-use std::collections::BTreeMap;
+use fanlog_protocol::records::{BatchBuilder, Compression, EndMarker, NewRecord};
+use fanlog_storage::{AppendOrigin, CheckedBatches, CleanerMemory, Log, LogConfig};
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 const NOW: TimestampMs = TimestampMs(1_800_000_000_000);
 const DIR: &str = "orders-0";
 const BATCHES: i64 = 400;
+
+/// By key: where it was written last, and its value.
+type Newest = BTreeMap<String, (i64, Option<String>)>;
 
 fn dump(arguments: &[&str], files: &[PathBuf]) -> String {
     let class_path = std::env::var("FANLOG_KAFKA_CLASSPATH").expect(
@@ -46,7 +49,7 @@ fn field<'a>(line: &'a str, name: &str) -> &'a str {
 }
 
 /// Two records: a key that comes again and again, and one of ten; some are tombstones. Of two producers, and of none.
-fn append(log: &mut Log, i: i64, newest: &mut BTreeMap<String, (i64, Option<String>)>) {
+fn append(log: &mut Log, i: i64, newest: &mut Newest) {
     let first = log.log_end_offset().get();
     let mut builder = BatchBuilder::new(Compression::ALL[usize::try_from(i).unwrap() % 5]);
     if i % 3 > 0 {
@@ -73,6 +76,39 @@ fn append(log: &mut Log, i: i64, newest: &mut BTreeMap<String, (i64, Option<Stri
     let mut bytes = builder.build().unwrap();
     log.append(&mut bytes, AppendOrigin::Client, epoch, NOW)
         .unwrap();
+}
+
+/// A transaction of one record, of a producer of its own. What was aborted is nowhere.
+fn transact(log: &mut Log, i: i64, is_commit: bool, newest: &mut Newest) {
+    let (id, producer_epoch) = (ProducerId(2000 + i), ProducerEpoch(1));
+    let first = log.log_end_offset();
+    let (key, value) = (format!("key-{}", i % 37), format!("value-{first}"));
+    let mut builder = BatchBuilder::new(Compression::Lz4)
+        .producer(id, producer_epoch, BaseSequence(0))
+        .transactional();
+    let record = NewRecord {
+        timestamp: NOW,
+        key: Some(key.as_bytes()),
+        value: Some(value.as_bytes()),
+        headers: &[("trace", Some(b"1"))],
+    };
+    builder.push(&record).unwrap();
+    let marker = EndMarker {
+        is_commit,
+        coordinator_epoch: 4,
+    };
+    let marker = marker.batch(id, producer_epoch, NOW);
+    for mut bytes in [builder.build().unwrap(), marker] {
+        let (config, epoch) = (log.config().clone(), log.leader_epoch());
+        let origin = AppendOrigin::Coordinator;
+        let checked = CheckedBatches::check(&config, &mut bytes, origin, NOW).unwrap();
+        let end = log.log_end_offset();
+        log.append_checked(checked.allowed_at(Some(end)), epoch)
+            .unwrap();
+    }
+    if is_commit {
+        newest.insert(key, (first.get(), Some(value)));
+    }
 }
 
 fn clean(log: &mut Log, now: TimestampMs) {
@@ -103,6 +139,9 @@ fn kafka_reads_what_compaction_left_and_finds_its_indexes_in_agreement() {
     let mut newest = BTreeMap::new();
     for i in 0..BATCHES {
         append(&mut log, i, &mut newest);
+        if i % 8 == 5 {
+            transact(&mut log, i, i % 16 == 5, &mut newest);
+        }
         if i == BATCHES / 2 || i == BATCHES - 1 {
             log.roll_if_due(TimestampMs(i64::MAX)).unwrap();
             if let Some(ticket) = log.begin_sync() {
@@ -125,6 +164,7 @@ fn kafka_reads_what_compaction_left_and_finds_its_indexes_in_agreement() {
     };
     let text = dump(&["--deep-iteration", "--print-data-log"], &files("log"));
     let (mut records, mut next, mut empty, mut horizons) = (BTreeMap::new(), 0, 0, 0);
+    let mut ends = BTreeSet::new();
     for line in text.lines() {
         if line.starts_with("baseOffset: ") {
             let number = |name| field(line, name).parse::<i64>().unwrap();
@@ -133,6 +173,9 @@ fn kafka_reads_what_compaction_left_and_finds_its_indexes_in_agreement() {
             assert_eq!(field(line, "isvalid"), "true", "{line}");
             empty += i64::from(number("count") == 0);
             horizons += i64::from(!line.contains("deleteHorizonMs: OptionalLong.empty"));
+        } else if line.contains(" endTxnMarker: ") {
+            assert_eq!(field(line, "coordinatorEpoch"), "4", "{line}");
+            ends.insert(field(line, "endTxnMarker").to_owned());
         } else if line.starts_with("| offset: ") {
             let offset: i64 = field(line, "offset").parse().unwrap();
             let value = line
@@ -144,6 +187,7 @@ fn kafka_reads_what_compaction_left_and_finds_its_indexes_in_agreement() {
     }
     assert_eq!(next, end);
     assert_eq!(records, newest);
+    assert_eq!(ends.len(), 2, "commits and aborts: {ends:?}");
     assert!(
         empty > 0 && horizons > 0,
         "empty {empty}, horizons {horizons}"

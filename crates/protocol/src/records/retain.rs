@@ -5,7 +5,8 @@
 //! Invariants: LOG-4's exception; the checksum is computed anew.
 //!
 //! The delete horizon (KIP-534): when a tombstone may go is written into the batch that holds it, once, by the first cleaning that
-//! keeps it: attribute bit 6 is set, the base timestamp is that time, and the records' timestamp deltas count from it.
+//! keeps it: attribute bit 6 is set, the base timestamp is that time, and the records' timestamp deltas count from it. A marker of a
+//! transaction that has no records left gets one likewise.
 
 use super::batch::{
     ATTRIBUTES_AT, BASE_TIMESTAMP_AT, BatchError, BatchView, COMPRESSION_BITS, DELETE_HORIZON_BIT,
@@ -49,11 +50,37 @@ pub fn retain_records(
     batch: &BatchView<'_>,
     decompressor: &mut Decompressor,
     delete_horizon: Option<TimestampMs>,
+    stays: impl FnMut(&RecordView<'_>) -> bool,
+    out: &mut Vec<u8>,
+) -> Result<Retained, RetainError> {
+    let expires = |record: &RecordView<'_>| record.value.is_none();
+    retain(batch, decompressor, delete_horizon, expires, stays, out)
+}
+
+/// Appends `batch` to `out`, all of it, with a delete horizon where it has none: a marker of a transaction is to go by then.
+///
+/// # Errors
+/// As [`retain_records`].
+pub fn set_delete_horizon(
+    batch: &BatchView<'_>,
+    decompressor: &mut Decompressor,
+    delete_horizon: Option<TimestampMs>,
+    out: &mut Vec<u8>,
+) -> Result<Retained, RetainError> {
+    retain(batch, decompressor, delete_horizon, |_| true, |_| true, out)
+}
+
+/// `expires` says of which records the delete horizon is.
+fn retain(
+    batch: &BatchView<'_>,
+    decompressor: &mut Decompressor,
+    delete_horizon: Option<TimestampMs>,
+    expires: impl Fn(&RecordView<'_>) -> bool,
     mut stays: impl FnMut(&RecordView<'_>) -> bool,
     out: &mut Vec<u8>,
 ) -> Result<Retained, RetainError> {
     let mut kept = Vec::new();
-    let (mut count, mut max_timestamp, mut has_tombstone) = (0, TimestampMs::NONE, false);
+    let (mut count, mut max_timestamp, mut is_due) = (0, TimestampMs::NONE, false);
     for record in batch.records(decompressor)? {
         let record = record?;
         if !stays(&record) {
@@ -62,12 +89,12 @@ pub fn retain_records(
         kept.extend_from_slice(record.bytes);
         count += 1;
         max_timestamp = max_timestamp.max(batch.timestamp_of(record.timestamp_delta));
-        has_tombstone |= record.value.is_none();
+        is_due |= expires(&record);
     }
     if count == 0 {
         return Ok(Retained::Nothing);
     }
-    let new_horizon = delete_horizon.filter(|_| has_tombstone && !batch.has_delete_horizon());
+    let new_horizon = delete_horizon.filter(|_| is_due && !batch.has_delete_horizon());
     if count == batch.record_count() && new_horizon.is_none() {
         return Ok(Retained::Whole);
     }
@@ -81,39 +108,14 @@ pub fn retain_records(
         );
     }
     if let Some(horizon) = new_horizon {
-        put_horizon(&mut header, horizon);
+        let attributes = get_attributes(&header) | DELETE_HORIZON_BIT;
+        put(&mut header, ATTRIBUTES_AT, attributes.to_be_bytes());
+        put(&mut header, BASE_TIMESTAMP_AT, horizon.get().to_be_bytes());
         let shift = batch.base_timestamp().get().wrapping_sub(horizon.get());
         kept = shift_timestamps(&kept, count, shift)?;
     }
     put_batch(&header, batch, &kept, out)?;
     Ok(Retained::Some(count))
-}
-
-/// Appends `batch` to `out` with a delete horizon, until which it stays: for a marker that ends nothing any more.
-///
-/// # Errors
-/// A record cannot be read; nothing was appended.
-pub fn set_delete_horizon(
-    batch: &BatchView<'_>,
-    decompressor: &mut Decompressor,
-    horizon: TimestampMs,
-    out: &mut Vec<u8>,
-) -> Result<(), RetainError> {
-    let mut records = Vec::new();
-    for record in batch.records(decompressor)? {
-        records.extend_from_slice(record?.bytes);
-    }
-    let mut header = header_of(batch);
-    put_horizon(&mut header, horizon);
-    let shift = batch.base_timestamp().get().wrapping_sub(horizon.get());
-    let records = shift_timestamps(&records, batch.record_count(), shift)?;
-    put_batch(&header, batch, &records, out)
-}
-
-fn put_horizon(header: &mut [u8], horizon: TimestampMs) {
-    let attributes = get_attributes(header) | DELETE_HORIZON_BIT;
-    put(header, ATTRIBUTES_AT, attributes.to_be_bytes());
-    put(header, BASE_TIMESTAMP_AT, horizon.get().to_be_bytes());
 }
 
 /// Appends `batch` to `out` without any record: what says that its offsets and its producer's sequences were there.
@@ -198,7 +200,7 @@ fn shift_timestamps(records: &[u8], count: i32, shift: i64) -> Result<Vec<u8>, R
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::records::{BatchBuilder, Compression, NewRecord};
+    use crate::records::{BatchBuilder, Compression, EndMarker, NewRecord};
     use fanlog_model::{BaseSequence, LeaderEpoch, Offset, ProducerEpoch, ProducerId};
 
     const HORIZON: TimestampMs = TimestampMs(1_800_000_000_000);
@@ -302,6 +304,33 @@ mod tests {
             assert_eq!(retained, Ok(Retained::Whole));
             assert!(again.is_empty());
         }
+    }
+
+    #[test]
+    fn a_marker_with_a_delete_horizon_is_the_same_marker_and_gets_it_once() {
+        let marker = EndMarker {
+            is_commit: true,
+            coordinator_epoch: 7,
+        };
+        let bytes = marker.batch(ProducerId(3), ProducerEpoch(2), TimestampMs(5));
+        let before = BatchView::parse(&bytes).unwrap();
+        let mut decompressor = Decompressor::default();
+        let mut out = Vec::new();
+        let set = set_delete_horizon(&before, &mut decompressor, Some(HORIZON), &mut out);
+        assert_eq!(set, Ok(Retained::Some(1)));
+        let after = BatchView::parse(&out).unwrap();
+        after.check_crc().unwrap();
+        assert!(after.has_delete_horizon() && after.is_control() && after.is_transactional());
+        assert_eq!(after.base_timestamp(), HORIZON);
+        assert_eq!(after.max_timestamp(), TimestampMs(5));
+        assert_eq!(EndMarker::of_batch(&after), Some(marker));
+        let mut again = Vec::new();
+        let set = set_delete_horizon(&after, &mut decompressor, Some(TimestampMs(9)), &mut again);
+        assert_eq!(set, Ok(Retained::Whole));
+        empty_batch(&after, &mut again);
+        let empty = BatchView::parse(&again).unwrap();
+        assert!(empty.is_control() && !empty.has_delete_horizon());
+        assert_eq!(EndMarker::of_batch(&empty), None);
     }
 
     #[test]

@@ -6,15 +6,15 @@ use super::batch_reader::{BatchReader, Source};
 use super::offset_map::OffsetMap;
 use super::rewrite::{CleanedSegment, Rewrite, Target};
 use super::sip_hash::SipKey;
-use super::transaction_walk::TransactionWalk;
+use super::transactions::{Aborted, Transactions};
 use super::{CleanError, CleanerMemory, Pace, Work, keep_pace, swap};
 use crate::config::LogConfig;
 use crate::formats::compaction_state::CompactionState;
-use crate::formats::transaction_index::AbortedTransaction;
-use crate::segment::{Segment, SegmentError};
+use crate::log::{AbortedSearch, SearchedSegment};
+use crate::producer_state::LastBatch;
 use fanlog_environment::Disk;
 use fanlog_model::{Offset, ProducerId, TimestampMs};
-use fanlog_protocol::records::{BatchView, Decompressor, EndMarker, RecordView};
+use fanlog_protocol::records::{BatchView, Decompressor, RecordView};
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
@@ -29,10 +29,10 @@ pub(crate) struct Plan {
     /// All sealed segments that may be cleaned, rising.
     pub(crate) sources: Vec<Source>,
     pub(crate) first_dirty: Offset,
-    /// The segments in which markers of what is cleaned may lie, where any transaction was aborted.
-    pub(crate) marked: Vec<Segment>,
-    /// The last offset of each producer that the log remembers.
-    pub(crate) producers: BTreeMap<ProducerId, Offset>,
+    /// The last batch of each producer that the log remembers.
+    pub(crate) producers: BTreeMap<ProducerId, LastBatch>,
+    /// Where the aborted transactions are noted, if there are any.
+    pub(crate) aborted: Option<(AbortedSearch, Vec<SearchedSegment>)>,
     /// The latest producer snapshot, which a start may need.
     pub(crate) snapshot: Option<Offset>,
     pub(crate) state: CompactionState,
@@ -84,7 +84,7 @@ pub(super) struct Rules {
     end: Offset,
     now: TimestampMs,
     pub(super) delete_horizon: Option<TimestampMs>,
-    producers: BTreeMap<ProducerId, Offset>,
+    producers: BTreeMap<ProducerId, LastBatch>,
 }
 
 impl Rules {
@@ -107,27 +107,31 @@ impl Rules {
                 let is_newest = self.map.get(key).is_none_or(|newest| offset >= newest);
                 #[cfg(feature = "planted-faults")]
                 let is_newest = is_newest != crate::planted::keeps_older_records();
-                is_newest && (record.value.is_some() || self.tombstones_stay(batch))
+                is_newest && (record.value.is_some() || !self.is_behind_horizon(batch))
             }
         };
         counts.records_removed += u64::from(!stays);
         stays
     }
 
-    /// Whether a marker that ends nothing may go: its delete horizon is over.
-    pub(super) fn is_over(&self, batch: &BatchView<'_>) -> bool {
-        batch.has_delete_horizon() && self.now >= batch.base_timestamp()
+    /// Whether what a batch holds for a while may go: its delete horizon is the base timestamp where it has one.
+    pub(super) fn is_behind_horizon(&self, batch: &BatchView<'_>) -> bool {
+        batch.has_delete_horizon() && batch.base_timestamp() <= self.now
     }
 
-    /// Until the delete horizon, which is the base timestamp where the batch has one.
-    fn tombstones_stay(&self, batch: &BatchView<'_>) -> bool {
-        !batch.has_delete_horizon() || self.now < batch.base_timestamp()
-    }
-
-    /// Whether the batch says what the next sequence of a producer is.
+    /// Whether the batch says what the next sequence of a producer is, or what its epoch is.
     pub(super) fn is_last_of_producer(&self, batch: &BatchView<'_>) -> bool {
-        batch.has_producer_id()
-            && self.producers.get(&batch.producer_id()) == Some(&batch.last_offset())
+        if !batch.has_producer_id() {
+            return false;
+        }
+        match self.producers.get(&batch.producer_id()) {
+            Some(LastBatch::Records(offset)) => *offset == batch.last_offset(),
+            Some(LastBatch::Marker(offset)) => *offset == batch.last_offset(),
+            Some(LastBatch::AnyMarker(epoch)) => {
+                batch.is_control() && *epoch == batch.producer_epoch()
+            }
+            None => false,
+        }
     }
 }
 
@@ -158,16 +162,16 @@ impl Cleaning {
     ) -> Result<Cleaned, CleanError> {
         // What an earlier cleaning could not finish.
         self.finish_swap()?;
-        let aborted = self.find_aborted()?;
+        let aborted = Aborted::read(&self.plan.dir, self.plan.aborted.take())?;
         let rules = self.find_newest(&aborted, pace)?;
-        let mut walk = TransactionWalk::new(&aborted);
+        let mut transactions = Transactions::new(&aborted);
         let mut sources = self.sources_before_end();
         self.counts.segments.0 = sources.len();
         while !sources.is_empty() {
             let group = sources
                 .drain(..group_length(&sources, &self.plan.config))
                 .collect();
-            self.clean(group, &rules, &mut walk, pace, install)?;
+            self.clean(group, &rules, &mut transactions, pace, install)?;
             self.counts.segments.1 += 1;
         }
         self.save_checkpoint()?;
@@ -176,45 +180,8 @@ impl Cleaning {
         Ok(self.counts)
     }
 
-    /// The aborted transactions that have records in what is cleaned, by where they began.
-    fn find_aborted(&self) -> Result<Vec<AbortedTransaction>, CleanError> {
-        let plan = &self.plan;
-        let below = plan.sources.last().map_or(Offset::ZERO, |last| last.end);
-        let mut aborted = Vec::new();
-        for segment in &plan.marked {
-            let scanned = segment.scan_aborted(&*plan.disk, Offset::ZERO, |entry| {
-                if entry.first_offset < below {
-                    aborted.push(*entry);
-                }
-                entry.last_stable_offset >= below
-            });
-            let is_enough = scanned.map_err(|error| match error {
-                SegmentError::Io(source) => CleanError::io(&plan.dir, source),
-                SegmentError::Broken {
-                    path,
-                    position,
-                    reason,
-                } => CleanError::Corrupt {
-                    path,
-                    position,
-                    reason: reason.into(),
-                },
-            })?;
-            if is_enough {
-                break;
-            }
-        }
-        aborted.sort_by_key(|entry| entry.first_offset);
-        Ok(aborted)
-    }
-
     /// Walks the dirty segments. Ends early where the map is full.
-    fn find_newest(
-        &mut self,
-        aborted: &[AbortedTransaction],
-        pace: Pace<'_>,
-    ) -> Result<Rules, CleanError> {
-        let mut walk = TransactionWalk::new(aborted);
+    fn find_newest(&mut self, aborted: &Aborted, pace: Pace<'_>) -> Result<Rules, CleanError> {
         let plan = &self.plan;
         let first_dirty = plan.first_dirty;
         let dirty = || {
@@ -240,7 +207,11 @@ impl Cleaning {
                 let bytes = batch.total_len() as u64;
                 self.counts.bytes_read += bytes;
                 unpaced += bytes;
-                let noted = note_keys(&mut map, &mut walk, &batch, first_dirty, &mut decompressor);
+                // An aborted record must not hide another one.
+                let noted = match aborted.has(&batch) {
+                    true => Ok(None),
+                    false => note_keys(&mut map, &batch, first_dirty, &mut decompressor),
+                };
                 let full_at = noted.map_err(|reason| CleanError::Corrupt {
                     path: source.path.clone(),
                     position: reader.batch_position(),
@@ -280,7 +251,7 @@ impl Cleaning {
         &mut self,
         group: Vec<Source>,
         rules: &Rules,
-        walk: &mut TransactionWalk<'_>,
+        transactions: &mut Transactions<'_>,
         pace: Pace<'_>,
         install: &mut dyn FnMut(&CleanedSegment) -> Result<(), CleanError>,
     ) -> Result<(), CleanError> {
@@ -294,7 +265,9 @@ impl Cleaning {
         let base = group[0].base_offset;
         let generation = plan.generation;
         let cleaned = Rewrite::begin(&target, rules, base)
-            .and_then(|rewrite| rewrite.run(&group, generation, walk, &mut self.counts, pace))
+            .and_then(|rewrite| {
+                rewrite.run(&group, generation, transactions, &mut self.counts, pace)
+            })
             .inspect_err(|_| swap::discard(&*plan.disk, &plan.dir, base))?;
         install(&cleaned).inspect_err(|_| {
             // Where the swap may still happen, at the next start, its files must stay.
@@ -352,16 +325,11 @@ impl Cleaning {
 /// Notes the keys of a batch. Where the map is full: the offset of the first record that had no room.
 fn note_keys(
     map: &mut OffsetMap,
-    walk: &mut TransactionWalk<'_>,
     batch: &BatchView<'_>,
     first_dirty: Offset,
     decompressor: &mut Decompressor,
 ) -> Result<Option<Offset>, String> {
-    if let Some(marker) = EndMarker::of_batch(batch) {
-        walk.end(batch, marker);
-    }
-    // An aborted record must not hide an older one.
-    if batch.is_control() || walk.is_aborted(batch) || batch.last_offset() < first_dirty {
+    if batch.is_control() || batch.last_offset() < first_dirty {
         return Ok(None);
     }
     for record in batch.records(decompressor).map_err(|e| e.to_string())? {

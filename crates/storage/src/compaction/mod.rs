@@ -5,12 +5,13 @@
 //! Never: the log's lock (see `log/compaction.rs` for what happens under it), threads, the choice of the log to clean.
 //! In -> out: sealed segments and a map of bounded size -> fewer and smaller segments with the same offsets.
 //! Invariants: LOG-1, LOG-3, and LOG-4's exception: what stays of a batch has its bytes, its base offset and its last offset.
-//! Read next: `cleaning.rs`, then `rewrite.rs`, then `swap.rs`; the reasons are in docs/decisions/compaction.md.
+//! Read next: `cleaning.rs`, then `rewrite.rs`, `transactions.rs` and `swap.rs`; the reasons are in docs/decisions/compaction.md.
 //!
 //! What stays is Kafka's rule: of each key the record with the largest offset; a tombstone until its batch's delete horizon
 //! (KIP-534), which the first cleaning sets; the last batch of each producer that the log remembers, without records where none stays.
 //! The last batch of each new segment stays likewise, so that a segment ends where the next one begins: a missing file still shows.
-//! Records of aborted transactions go. A marker stays until nothing of its transaction is left, and then until a delete horizon of its own.
+//! Records of transactions that were committed are records like others; aborted ones go; a marker stays while there is a batch of its
+//! transaction, and then until a delete horizon.
 
 mod batch_reader;
 mod cleaning;
@@ -18,7 +19,7 @@ mod offset_map;
 mod rewrite;
 mod sip_hash;
 pub(crate) mod swap;
-mod transaction_walk;
+mod transactions;
 
 pub(crate) use batch_reader::Source;
 pub(crate) use cleaning::Plan;

@@ -3,18 +3,18 @@
 use super::batch_reader::{BatchReader, Source};
 use super::cleaning::{Counts, Rules};
 use super::swap::{self, cleaned_path};
-use super::transaction_walk::{MarkerFate, TransactionWalk};
+use super::transactions::{self, Kind, MissingEntry, Transactions};
 use super::{CleanError, Pace, Work, keep_pace};
 use crate::formats::compaction_state::Swap;
-use crate::formats::file_names::{self, LOG, TRANSACTION_INDEX};
+use crate::formats::file_names::LOG;
 use crate::formats::transaction_index::AbortedTransaction;
 use crate::header::BatchHeader;
 use crate::segment::Indexes;
 use fanlog_environment::{Disk, DiskFile, OpenMode};
 use fanlog_model::Offset;
 use fanlog_protocol::records::{
-    BatchView, Decompressor, EndMarker, RecordView, RetainError, Retained, empty_batch,
-    retain_records, set_delete_horizon,
+    BatchView, Decompressor, RecordView, RetainError, Retained, empty_batch, retain_records,
+    set_delete_horizon,
 };
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -41,6 +41,8 @@ pub(super) struct Rewrite<'a> {
     path: PathBuf,
     file: Arc<dyn DiskFile>,
     indexes: Indexes,
+    /// The aborted transactions whose markers are needed.
+    aborted: Vec<AbortedTransaction>,
     index_interval_bytes: u32,
     /// Batches that are not in the file yet.
     pending: Vec<u8>,
@@ -48,8 +50,6 @@ pub(super) struct Rewrite<'a> {
     unsynced: u64,
     buffer_bytes: usize,
     decompressor: Decompressor,
-    /// Those whose markers stay.
-    aborted: Vec<AbortedTransaction>,
 }
 
 /// What a rewrite needs beside its sources.
@@ -78,13 +78,13 @@ impl<'a> Rewrite<'a> {
             rules,
             file,
             indexes: Indexes::with_paths(base, |suffix| cleaned_path(dir, base, suffix)),
+            aborted: Vec::new(),
             index_interval_bytes: target.index_interval_bytes,
             pending: Vec::new(),
             written: 0,
             unsynced: 0,
             buffer_bytes: target.buffer_bytes,
             decompressor: Decompressor::default(),
-            aborted: Vec::new(),
             path,
         })
     }
@@ -94,7 +94,7 @@ impl<'a> Rewrite<'a> {
         mut self,
         sources: &[Source],
         generation: u64,
-        walk: &mut TransactionWalk<'_>,
+        transactions: &mut Transactions<'_>,
         counts: &mut Counts,
         pace: Pace<'_>,
     ) -> Result<CleanedSegment, CleanError> {
@@ -103,11 +103,11 @@ impl<'a> Rewrite<'a> {
         let old = old.map_err(|error| CleanError::io(path, error))?;
         for (i, source) in sources.iter().enumerate() {
             let is_last = i + 1 == sources.len();
-            self.rewrite(source, is_last, walk, counts, pace)?;
+            self.rewrite(source, is_last, transactions, counts, pace)?;
         }
         self.flush(pace)?;
         let (first, last) = (&sources[0], &sources[sources.len() - 1]);
-        self.write_transaction_index(sources)?;
+        transactions::write_index(self.disk, self.dir, first.base_offset, &self.aborted)?;
         self.finish()?;
         keep_pace(pace, Work::Synced)?;
         counts.bytes_written += self.written;
@@ -127,7 +127,7 @@ impl<'a> Rewrite<'a> {
         &mut self,
         source: &Source,
         is_last_source: bool,
-        walk: &mut TransactionWalk<'_>,
+        transactions: &mut Transactions<'_>,
         counts: &mut Counts,
         pace: Pace<'_>,
     ) -> Result<(), CleanError> {
@@ -136,7 +136,9 @@ impl<'a> Rewrite<'a> {
         while let Some((batch, is_last_batch)) = reader.next()? {
             unpaced += batch.total_len() as u64;
             counts.bytes_read += batch.total_len() as u64;
-            self.take(&batch, is_last_source && is_last_batch, walk, counts)
+            let kind = transactions.next(&batch).map_err(TakeError::from);
+            let is_last = is_last_source && is_last_batch;
+            kind.and_then(|kind| Ok(self.take(&batch, kind, is_last, counts)?))
                 .map_err(|error| CleanError::Corrupt {
                     path: source.path.clone(),
                     position: reader.batch_position(),
@@ -157,39 +159,18 @@ impl<'a> Rewrite<'a> {
     fn take(
         &mut self,
         batch: &BatchView<'_>,
+        kind: Kind,
         is_last: bool,
-        walk: &mut TransactionWalk<'_>,
         counts: &mut Counts,
     ) -> Result<(), RetainError> {
         let start = self.pending.len();
-        let rules = self.rules;
-        if batch.is_control() {
-            if !self.take_control(batch, is_last, walk)? {
-                return Ok(());
+        match self.retain(batch, kind, counts)? {
+            Retained::Some(_) => {}
+            Retained::Whole => self.pending.extend_from_slice(batch.bytes()),
+            Retained::Nothing if is_last || self.rules.is_last_of_producer(batch) => {
+                empty_batch(batch, &mut self.pending);
             }
-        } else if walk.is_aborted(batch) {
-            counts.records_removed += u64::try_from(batch.record_count()).unwrap_or_default();
-            if !is_last && !rules.is_last_of_producer(batch) {
-                return Ok(());
-            }
-            empty_batch(batch, &mut self.pending);
-        } else {
-            let stays = |record: &RecordView<'_>| rules.stays(batch, record, counts);
-            let horizon = rules.delete_horizon;
-            match retain_records(
-                batch,
-                &mut self.decompressor,
-                horizon,
-                stays,
-                &mut self.pending,
-            )? {
-                Retained::Some(_) => {}
-                Retained::Whole => self.pending.extend_from_slice(batch.bytes()),
-                Retained::Nothing if is_last || rules.is_last_of_producer(batch) => {
-                    empty_batch(batch, &mut self.pending);
-                }
-                Retained::Nothing => return Ok(()),
-            }
+            Retained::Nothing => return Ok(()),
         }
         let header = BatchHeader::decode(&self.pending[start..])
             .expect("a batch that was checked has a header that a log can hold");
@@ -201,42 +182,36 @@ impl<'a> Rewrite<'a> {
         Ok(())
     }
 
-    /// As `take`, of a control batch; whether anything of it stays.
-    fn take_control(
+    fn retain(
         &mut self,
         batch: &BatchView<'_>,
-        is_last: bool,
-        walk: &mut TransactionWalk<'_>,
-    ) -> Result<bool, RetainError> {
-        if batch.record_count() == 0 {
-            // What an earlier cleaning left of a marker.
-            if is_last {
-                self.pending.extend_from_slice(batch.bytes());
+        kind: Kind,
+        counts: &mut Counts,
+    ) -> Result<Retained, RetainError> {
+        let (rules, out) = (self.rules, &mut self.pending);
+        let horizon = rules.delete_horizon;
+        let decompressor = &mut self.decompressor;
+        match kind {
+            Kind::Records => {
+                let stays = |record: &RecordView<'_>| rules.stays(batch, record, counts);
+                retain_records(batch, decompressor, horizon, stays, out)
             }
-            return Ok(is_last);
-        }
-        let fate = match EndMarker::of_batch(batch) {
-            Some(marker) => walk.end(batch, marker),
-            None => MarkerFate::Stays(None),
-        };
-        match (fate, self.rules.delete_horizon) {
-            (MarkerFate::Stays(entry), _) => {
+            Kind::Aborted => {
+                counts.records_removed += u64::from(batch.record_count().unsigned_abs());
+                Ok(Retained::Nothing)
+            }
+            Kind::Control {
+                is_needed: true,
+                entry,
+            } => {
                 self.aborted.extend(entry);
-                self.pending.extend_from_slice(batch.bytes());
+                Ok(Retained::Whole)
             }
-            (MarkerFate::MayGo, _) if self.rules.is_over(batch) => {
-                if is_last {
-                    empty_batch(batch, &mut self.pending);
-                }
-                return Ok(is_last);
+            Kind::Control { .. } if batch.record_count() == 0 || rules.is_behind_horizon(batch) => {
+                Ok(Retained::Nothing)
             }
-            (MarkerFate::MayGo, Some(horizon)) if !batch.has_delete_horizon() => {
-                let (unpack, out) = (&mut self.decompressor, &mut self.pending);
-                set_delete_horizon(batch, unpack, horizon, out)?;
-            }
-            (MarkerFate::MayGo, _) => self.pending.extend_from_slice(batch.bytes()),
+            Kind::Control { .. } => set_delete_horizon(batch, decompressor, horizon, out),
         }
-        Ok(true)
     }
 
     fn flush(&mut self, pace: Pace<'_>) -> Result<(), CleanError> {
@@ -268,32 +243,6 @@ impl<'a> Rewrite<'a> {
         Ok(())
     }
 
-    /// Where a source had an index the new segment has one, if without entries: the old one must not keep its name.
-    fn write_transaction_index(&self, sources: &[Source]) -> Result<(), CleanError> {
-        let mut had_index = false;
-        for source in sources {
-            let name = file_names::with_offset(source.base_offset, TRANSACTION_INDEX);
-            let path = self.dir.join(name);
-            let exists = self.disk.exists(&path);
-            had_index |= exists.map_err(|error| CleanError::io(&path, error))?;
-        }
-        if !had_index && self.aborted.is_empty() {
-            return Ok(());
-        }
-        let bytes: Vec<u8> = self
-            .aborted
-            .iter()
-            .flat_map(|entry| entry.encode())
-            .collect();
-        let path = cleaned_path(self.dir, sources[0].base_offset, TRANSACTION_INDEX);
-        let write = || {
-            let file = self.disk.open(&path, OpenMode::CreateOrOpen)?;
-            file.write_all_at(&bytes, 0)?;
-            file.sync_data()
-        };
-        write().map_err(|error| CleanError::io(&path, error))
-    }
-
     fn finish(&mut self) -> Result<(), CleanError> {
         let mut sync = || {
             self.file.sync_data()?;
@@ -303,4 +252,13 @@ impl<'a> Rewrite<'a> {
         };
         sync().map_err(|error| CleanError::io(&self.path, error))
     }
+}
+
+/// Why a batch cannot be taken.
+#[derive(Debug, thiserror::Error)]
+enum TakeError {
+    #[error(transparent)]
+    Retain(#[from] RetainError),
+    #[error(transparent)]
+    Missing(#[from] MissingEntry),
 }

@@ -12,7 +12,7 @@
 //! lastOffset        i64  of the abort marker
 //! lastStableOffset  i64  when the marker was written
 //! ```
-//! Entries stand in the order of their markers. The file exists only where there is an entry.
+//! Entries stand in the order of their markers. The file exists only where there is an entry, or where compaction has dropped all of them.
 
 use super::{FormatError, be};
 use fanlog_model::{Offset, ProducerId};

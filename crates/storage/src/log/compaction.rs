@@ -1,5 +1,6 @@
 //! Compaction's part under the log's lock: how dirty the log is, what a cleaning may touch, and the swap.
 
+use super::transactions::{AbortedSearch, SearchedSegment};
 use super::{Log, files};
 use crate::compaction::{CleanError, CleanedSegment, CleanerMemory, Cleaning, Plan, Source, swap};
 use crate::error::ChangeError;
@@ -140,6 +141,7 @@ impl Log {
         if sources.last().is_none_or(|last| last.end <= first_dirty) {
             return Ok(None);
         }
+        let aborted = self.aborted_among(&sources);
         let mut secret = [0; 16];
         self.environment.entropy.fill(&mut secret);
         let plan = Plan {
@@ -147,10 +149,10 @@ impl Log {
             dir: self.dir.clone(),
             name: self.name.clone(),
             config: self.config.clone(),
-            first_dirty,
-            marked: self.marked_segments(sources[0].base_offset),
             sources,
-            producers: self.producers.last_offsets(),
+            first_dirty,
+            producers: self.producers.last_batches(),
+            aborted,
             snapshot: self.last_snapshot,
             state: self.compaction.state,
             generation: self.generation,
@@ -162,16 +164,11 @@ impl Log {
         Ok(Some(Cleaning::new(plan)))
     }
 
-    /// The segments from `base` on, where any transaction was aborted: their indexes say which.
-    fn marked_segments(&self, base: Offset) -> Vec<Segment> {
-        if !self.has_aborted {
-            return Vec::new();
-        }
-        let active = self.active().base_offset;
-        let segments = self.segments.iter().filter(|s| s.base_offset >= base);
-        segments
-            .map(|segment| segment.snapshot(segment.base_offset < active))
-            .collect()
+    /// Where the aborted transactions are noted that have records in the sources: their markers may lie further on.
+    fn aborted_among(&self, sources: &[Source]) -> Option<(AbortedSearch, Vec<SearchedSegment>)> {
+        let (first, last) = (sources.first()?, sources.last()?);
+        let search = self.aborted_search(first.base_offset, last.end)?;
+        Some((search, self.searched_segments()))
     }
 
     fn sources(&self, count: usize) -> Vec<Source> {

@@ -98,6 +98,14 @@ impl Log {
         Some(SearchedSegment(segment.snapshot(is_sealed)))
     }
 
+    /// All segments, as they are now.
+    pub(super) fn searched_segments(&self) -> Vec<SearchedSegment> {
+        let active = self.segments.len() - 1;
+        let segments = self.segments.iter().enumerate();
+        let snapshot = |(i, s): (usize, &Segment)| SearchedSegment(s.snapshot(i < active));
+        segments.map(snapshot).collect()
+    }
+
     /// How often compaction has put other segments in the place of some. What was planned before says nothing of what is found after.
     pub fn swap_count(&self) -> u64 {
         self.compaction.swaps.load(Ordering::Acquire)

@@ -3,7 +3,6 @@
 use super::*;
 use crate::compaction::{CleanError, Cleaned, CleanedSegment, CleanerMemory};
 use crate::formats::file_names::{LOG, PRODUCER_SNAPSHOT};
-use fanlog_protocol::records::EndMarker;
 
 pub(super) const HOUR_MS: i64 = 60 * 60 * 1000;
 
@@ -337,46 +336,4 @@ fn the_last_batch_of_a_producer_stays_without_its_records() {
     let appended = send(&mut log, last("retried")).unwrap();
     assert!(appended.is_duplicate);
     assert_eq!(appended.first_offset, Offset(0));
-}
-
-#[test]
-fn records_of_aborted_transactions_go_and_hide_nothing() {
-    let fixture = Fixture::new();
-    let mut log = fixture.create(&compacted());
-    put_keyed(&mut log, &[("a", Some("committed"))]);
-    let of = |builder: BatchBuilder, sequence| {
-        let (id, epoch) = (ProducerId(9), ProducerEpoch(0));
-        builder
-            .producer(id, epoch, BaseSequence(sequence))
-            .transactional()
-    };
-    let coordinate = |log: &mut Log, builder: BatchBuilder| {
-        let mut bytes = builder.build().unwrap();
-        let config = log.config().clone();
-        let at = log.log_end_offset();
-        let checked =
-            CheckedBatches::check(&config, &mut bytes, AppendOrigin::Coordinator, NOW).unwrap();
-        log.append_checked(checked.allowed_at(Some(at)), LeaderEpoch(0))
-            .unwrap();
-    };
-    coordinate(
-        &mut log,
-        of(keyed(Compression::None, &[("a", Some("aborted"))]), 0),
-    );
-    seal(&mut log);
-    assert!(
-        clean_with(&mut log, NOW, memory()).unwrap().is_none(),
-        "a transaction is open"
-    );
-    let marker = EndMarker {
-        is_commit: false,
-        coordinator_epoch: 0,
-    };
-    let mut marker = marker.batch(ProducerId(9), ProducerEpoch(0), NOW);
-    log.append(&mut marker, AppendOrigin::Coordinator, LeaderEpoch(0), NOW)
-        .unwrap();
-    put_keyed(&mut log, &[("b", Some("1"))]);
-    seal(&mut log);
-    clean(&mut log);
-    assert_eq!(all(&log), [some(0, "a", "committed"), some(3, "b", "1")]);
 }

@@ -2,9 +2,18 @@
 //! is after it, and nothing else.
 
 use super::compaction::{Seen, all, clean_with, compacted, keyed, memory, seal, swap};
+use super::compaction_transactions::{committed, transactional};
+use super::transactions::{append_in, end};
 use super::*;
 use crate::compaction::CleanError;
 use fanlog_environment::simulated::FailedSync;
+
+/// All records, and those that a reader of committed ones gets.
+type View = (Vec<Seen>, Vec<Seen>);
+
+fn view(log: &Log) -> View {
+    (all(log), committed(log, log.log_end_offset()))
+}
 
 /// A log of several groups of segments, durable, and some records behind that are not.
 fn prepare(fixture: &Fixture) -> Log {
@@ -20,6 +29,16 @@ fn prepare(fixture: &Fixture) -> Log {
         );
         let producer = builder.producer(ProducerId(1), ProducerEpoch(0), BaseSequence(sequence));
         send(&mut log, producer.build().unwrap()).unwrap();
+        // Transactions that reach over segments, and then over what becomes one of them.
+        let id = i64::from(i % 2 == 0) + 2;
+        let sequence = i32::try_from(i / 2).unwrap();
+        append_in(&mut log, transactional(id, sequence, &[(key, value)]));
+        if i % 5 == 4 {
+            end(&mut log, id, i % 10 == 9);
+        }
+    }
+    for (id, commit) in [(2, false), (3, true)] {
+        end(&mut log, id, commit);
     }
     seal(&mut log);
     log.update_config(config());
@@ -35,14 +54,14 @@ fn config() -> LogConfig {
 }
 
 /// What is in the log before and after each swap.
-fn states() -> Vec<Vec<Seen>> {
+fn states() -> Vec<View> {
     let fixture = Fixture::new();
     let mut log = prepare(&fixture);
-    let mut states = vec![all(&log)];
+    let mut states = vec![view(&log)];
     let mut cleaning = log.begin_cleaning(NOW, memory()).unwrap().unwrap();
     let swapped = cleaning.run(&mut |_| true, &mut |cleaned| {
         swap(&mut log, cleaned)?;
-        states.push(all(&log));
+        states.push(view(&log));
         Ok(())
     });
     swapped.unwrap();
@@ -53,26 +72,26 @@ fn states() -> Vec<Vec<Seen>> {
 }
 
 /// Opens after a crash; what is there is one of `states`, the same after another crash, and can be cleaned.
-fn check(disk: SimulatedDisk, states: &[Vec<Seen>], what: &str) {
+fn check(disk: SimulatedDisk, states: &[View], what: &str) {
     let fixture = Fixture::on(disk);
     let mut log = fixture.try_open(&config(), false, 1).unwrap();
-    let found = all(&log);
+    let found = view(&log);
     assert!(states.contains(&found), "{what}: {found:?}");
     assert_eq!(log.active_producers()[0].last_sequence, 47, "{what}");
     let cut = fixture.disk.fork();
     cut.crash(7);
     let again = Fixture::on(cut).try_open(&config(), false, 2).unwrap();
-    assert_eq!(all(&again), found, "{what}: another power cut");
+    assert_eq!(view(&again), found, "{what}: another power cut");
     for entry in fixture.disk.read_dir(Path::new(DIR)).unwrap() {
         let name = entry.name.to_string_lossy().into_owned();
         assert!(!name.ends_with(".cleaned"), "{what}: {name} is left");
     }
     // Whether a cleaning was left to do or not, its result is the same.
     clean_with(&mut log, NOW, memory()).unwrap();
-    assert_eq!(Some(&all(&log)), states.last(), "{what}");
+    assert_eq!(Some(&view(&log)), states.last(), "{what}");
     log.close().unwrap();
     let log = fixture.open_clean(&config(), 3);
-    assert_eq!(Some(&all(&log)), states.last(), "{what}");
+    assert_eq!(Some(&view(&log)), states.last(), "{what}");
 }
 
 #[test]
@@ -98,7 +117,7 @@ fn a_crash_at_any_step_leaves_the_log_before_or_after_a_swap() {
             if seed < 2 {
                 check(disk, &states, &what);
             } else {
-                let found = all(&Fixture::on(disk).open(&config(), 1));
+                let found = view(&Fixture::on(disk).open(&config(), 1));
                 assert!(states.contains(&found), "{what}: {found:?}");
             }
         }
@@ -168,13 +187,13 @@ fn a_sync_that_fails_stops_the_cleaning_or_the_log_and_loses_nothing() {
             "{error}"
         );
         if log.failure().is_none() {
-            assert!(states.contains(&all(&log)), "sync {failing}");
+            assert!(states.contains(&view(&log)), "sync {failing}");
             // As it is now, and after whatever is tried next.
             let cut = fixture.disk.fork();
             cut.crash(failing);
             check(cut, &states, &format!("sync {failing}"));
             clean_with(&mut log, NOW, memory()).unwrap();
-            assert_eq!(Some(&all(&log)), states.last(), "sync {failing}");
+            assert_eq!(Some(&view(&log)), states.last(), "sync {failing}");
         }
         drop(log);
         fixture.disk.crash(failing);

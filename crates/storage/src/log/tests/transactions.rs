@@ -24,7 +24,7 @@ pub(super) fn append_in(log: &mut Log, batch: Vec<u8>) -> Offset {
 }
 
 /// What is appended is to be committed by the journal too.
-fn append_for(
+pub(super) fn append_for(
     log: &mut Log,
     mut batch: Vec<u8>,
     origin: AppendOrigin,
