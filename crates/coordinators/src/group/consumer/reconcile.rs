@@ -37,31 +37,28 @@ impl Step<'_> {
     pub(super) fn next(&self, current: &CurrentAssignment) -> CurrentAssignment {
         match current.state {
             MemberState::Stable if current.epoch != self.target_epoch => {
-                self.towards_target(current, current.epoch)
+                self.towards_target(current)
             }
             MemberState::Stable => self.drop_unsubscribed(current),
             MemberState::UnrevokedPartitions if self.claims_any(&current.pending_revocation) => {
                 self.drop_unsubscribed(current)
             }
-            MemberState::UnrevokedPartitions => {
-                let epoch = current.epoch.saturating_add(1).min(self.target_epoch);
-                self.towards_target(current, epoch.max(current.epoch))
-            }
-            MemberState::UnreleasedPartitions | MemberState::Unknown => {
-                self.towards_target(current, current.epoch)
-            }
+            MemberState::UnrevokedPartitions
+            | MemberState::UnreleasedPartitions
+            | MemberState::Unknown => self.towards_target(current),
         }
     }
 
-    /// `epoch` is the member's while it has something to give up; the target's from then on.
-    fn towards_target(&self, current: &CurrentAssignment, epoch: i32) -> CurrentAssignment {
+    /// The member keeps its epoch while it has something to give up, also where one thing follows on another; it has the target's
+    /// from then on.
+    fn towards_target(&self, current: &CurrentAssignment) -> CurrentAssignment {
         let (kept, revoked) = self.split(current, |topic, partition| {
             let of_topic = self.target.get(&topic);
             of_topic.is_some_and(|of| of.contains(&partition)) && (self.is_subscribed)(topic)
         });
         if !revoked.is_empty() && self.claims_any(&revoked) {
             return CurrentAssignment {
-                epoch,
+                epoch: current.epoch,
                 previous_epoch: current.epoch,
                 state: MemberState::UnrevokedPartitions,
                 assigned: kept,

@@ -117,3 +117,23 @@ fn members_that_name_the_same_topics_share_one_list() {
     }
     assert!(machine.state().lists.is_empty());
 }
+
+/// The target changes while a member gives something up, so that it must give up more: it keeps its epoch until that is done.
+#[test]
+fn a_revocation_that_follows_on_another_leaves_the_epoch() {
+    let mut machine = Machine::new();
+    let mut first = Process::new("m1", A);
+    machine.beat(&mut first).unwrap();
+    let epoch = first.epoch;
+    for others in [&["m2"][..], &["m3", "m4"]] {
+        for id in others {
+            machine.pass(Duration::from_secs(2));
+            machine.beat(&mut Process::new(id, A)).unwrap();
+        }
+        machine.beat(&mut first).unwrap();
+        assert_eq!(first.epoch, epoch);
+    }
+    assert_eq!(first.owned.len(), 1);
+    machine.beat(&mut first).unwrap();
+    assert_eq!(first.epoch, machine.state().epoch.unwrap().epoch);
+}
