@@ -101,16 +101,25 @@ impl Shares {
         state_epoch: i32,
         start: Option<Offset>,
     ) -> Result<(), CoordinatorError> {
+        self.decide_durably(group, of, Input::Initialize { state_epoch, start })
+            .await
+    }
+
+    async fn decide_durably(
+        &self,
+        group: &GroupId,
+        of: SharePartitionRef,
+        input: Input<'_>,
+    ) -> Result<(), CoordinatorError> {
         let broker = self.broker()?;
         let key = key(group, of);
         let shard = self.shard(&key).await?;
         let policy = self.policy(&broker, group);
-        let input = Input::Initialize { state_epoch, start };
         let decided = shard.decide(&key, &policy, input)?;
         shard.durable(decided).await.map(|_| ())
     }
 
-    /// Sees to it that a partition has a state.
+    /// Sees to it that a partition has a state; durable on return.
     ///
     /// # Errors
     /// The state cannot be written.
@@ -120,15 +129,8 @@ impl Shares {
         of: SharePartitionRef,
         state_epoch: i32,
     ) -> Result<(), CoordinatorError> {
-        let key = key(group, of);
-        let shard = self.shard(&key).await?;
-        match shard.look(&key, |ledger, _| ledger.is_initialized())? {
-            true => Ok(()),
-            false => {
-                self.check_memory(&*self.broker()?)?;
-                self.initialize(group, of, state_epoch, None).await
-            }
-        }
+        self.decide_durably(group, of, Input::EnsureInitialized { state_epoch })
+            .await
     }
 
     /// Forgets what a share group knows of some partitions, or of all. Durable on return.

@@ -42,15 +42,16 @@ impl Shard {
                 cold.map(|(key, known)| (key.clone(), snapshot(&known.ledger, epoch, now)))
                     .collect()
             });
-            let Ok(end) = written else {
+            if written.is_err() {
+                return;
+            }
+            let Some((needed, end)) = shard.needed_from() else {
                 return;
             };
+            // A crash must find the snapshots that the cut relies on.
             if shard.durable_to(end).await.is_err() {
                 return;
             }
-            let Some(needed) = shard.needed_from() else {
-                return;
-            };
             let cut = shard.blocking().run({
                 let shard = shard.clone();
                 move || shard.cut_before(needed)
@@ -61,17 +62,24 @@ impl Shard {
         });
     }
 
-    /// The offset of the oldest snapshot.
-    fn needed_from(&self) -> Option<Offset> {
+    /// The offset of the oldest snapshot, and the end of what was decided when it was the oldest: both of one moment, as a later
+    /// snapshot is not durable with what was decided before it.
+    fn needed_from(&self) -> Option<(Offset, Offset)> {
         self.look_at_all(|machines| {
             let snapshots = machines.of.values().map(|known| known.snapshot_at);
-            snapshots.min().unwrap_or(machines.decided_end)
+            let end = machines.decided_end;
+            (snapshots.min().unwrap_or(end), end)
         })
     }
 
     fn cut_before(&self, needed: Offset) -> Result<(), String> {
         let partition = self.partition();
-        let needed = needed.min(partition.high_watermark());
+        let durable = partition.high_watermark();
+        if needed > durable {
+            return Err(format!(
+                "the snapshot at offset {needed} is not durable yet: only what is below {durable} is"
+            ));
+        }
         let started = partition.change(|log| log.start_deletion(needed));
         let started = started.map_err(|error| error.to_string())?;
         started.map_err(|error| error.to_string())?;

@@ -41,12 +41,7 @@ impl Shares {
             (true, None) => {}
             // Nobody has heartbeated for it: a member may read on its own, as in Kafka.
             (false, _) => {
-                self.check_memory(broker)?;
-                let begin_anew = Input::Initialize {
-                    state_epoch: 0,
-                    start: None,
-                };
-                shard.decide(key, policy, begin_anew)?;
+                shard.decide(key, policy, Input::EnsureInitialized { state_epoch: 0 })?;
             }
         }
         let start = self.first_offset(broker, key, partition, settings).await?;

@@ -58,6 +58,11 @@ pub fn decide(
     };
     match input {
         Input::Initialize { state_epoch, start } => deciding.initialize(state_epoch, start),
+        Input::EnsureInitialized { state_epoch } => {
+            if !ledger.is_initialized {
+                deciding.initialize(state_epoch, None);
+            }
+        }
         Input::Begin(start) => deciding.begin(start),
         Input::Acquire(acquire) => deciding.acquire_some(&acquire),
         Input::Acknowledge { member, ranges } => deciding.acknowledge(member, ranges),

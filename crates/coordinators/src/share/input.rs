@@ -13,6 +13,11 @@ pub enum Input<'a> {
         /// Where it begins; `None` where `share.auto.offset.reset` says so at the first read.
         start: Option<Offset>,
     },
+    /// As `Initialize`, of a partition of which nothing is known; otherwise nothing.
+    EnsureInitialized {
+        /// As there.
+        state_epoch: i32,
+    },
     /// Where a partition begins that had not begun; otherwise nothing.
     Begin(Offset),
     /// A member wants records.
@@ -24,7 +29,7 @@ pub enum Input<'a> {
         /// What, in ascending order.
         ranges: &'a [AckRange],
     },
-    /// A member has gone: what it holds is available again.
+    /// A member has gone: what it holds is available again, and was not delivered.
     Release {
         /// Who.
         member: &'a str,

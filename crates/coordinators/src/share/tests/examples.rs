@@ -210,6 +210,44 @@ fn retention_takes_what_nobody_was_done_with_and_it_is_counted() {
 }
 
 #[test]
+fn a_member_that_goes_was_delivered_nothing() {
+    let mut world = World::begun(Policy {
+        delivery_count_max: 2,
+        ..Policy::default()
+    });
+    for _ in 0..4 {
+        let given = world.acquire("a", 10, WHOLE, &[found(0, 9)]);
+        assert_eq!(shown(&given), "0-9 x1");
+        world.step(Input::Release { member: "a" });
+    }
+    world.acquire("a", 10, WHOLE, &[found(0, 9)]);
+    assert_eq!(
+        world.acknowledge("a", &[ack(0, 9, AckType::Release)]),
+        Ok(())
+    );
+    // The last attempt: bad records are found by ones.
+    for _ in 0..4 {
+        let given = world.acquire("a", 10, WHOLE, &[found(0, 9)]);
+        assert_eq!(shown(&given), "0-0 x2");
+        world.step(Input::Release { member: "a" });
+    }
+    assert_eq!(world.given_up, 0);
+}
+
+#[test]
+fn what_is_known_is_not_begun_anew_by_who_only_sees_to_it() {
+    let mut world = World::begun(Policy::default());
+    world.acquire("a", 10, WHOLE, &[found(0, 9)]);
+    let before = world.ledger.clone();
+    world.step(Input::EnsureInitialized { state_epoch: 9 });
+    assert_eq!(world.ledger, before);
+    assert_eq!(
+        world.acknowledge("a", &[ack(0, 9, AckType::Accept)]),
+        Ok(())
+    );
+}
+
+#[test]
 fn a_new_beginning_forgets_everything() {
     let mut world = World::begun(Policy::default());
     world.acquire("a", 10, WHOLE, &[found(0, 9)]);
