@@ -48,6 +48,7 @@ async fn fetches_that_hold_memory_do_not_wait_for_each_others() {
     let broker = with_memory(&machine, 12 * LARGE);
     create(&broker, "t", 2).await;
     set(&broker, "share.auto.offset.reset", "earliest").await;
+    subscribe(&broker).await;
     for index in 0..2 {
         produce_large(&broker, index, 8).await;
         // The share-partition begins, so that both find records at once.
@@ -82,6 +83,7 @@ async fn what_was_acquired_before_damage_is_handed_out() {
     let broker = with_memory(&machine, 64 << 20);
     create(&broker, "t", 1).await;
     set(&broker, "share.auto.offset.reset", "earliest").await;
+    subscribe(&broker).await;
     produce_large(&broker, 0, 3).await;
     broker.shutdown().await;
     drop(broker);

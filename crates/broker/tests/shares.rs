@@ -10,7 +10,8 @@ mod common;
 use common::shares::*;
 use common::*;
 use fanlog_broker::{
-    SHARE_STATE_TOPIC, SessionKey, ShareAckError, ShareFetchPlan, ShareSessionError,
+    SHARE_STATE_TOPIC, SessionKey, ShareAckError, ShareFetchError, ShareFetchPlan,
+    ShareSessionError,
 };
 use fanlog_coordinators::catalog::TopicRef;
 use fanlog_coordinators::share::{AckError, AckRange, AckType};
@@ -77,6 +78,7 @@ async fn where_a_group_begins_is_known_before_anything_is_handed_out() {
     let machine = Machine::new(3);
     let broker = machine.start();
     create(&broker, "t", 1).await;
+    subscribe(&broker).await;
     produce(&broker, "t", &["old"]).await;
     assert_eq!(take(&broker, "a", 1).await, "");
     produce(&broker, "t", &["new"]).await;
@@ -205,6 +207,7 @@ async fn the_log_is_not_cut_behind_a_snapshot_that_is_not_durable() {
     let broker = fanlog_broker::Broker::start(config, machine.environment()).unwrap();
     create(&broker, "t", 1).await;
     set(&broker, "share.auto.offset.reset", "earliest").await;
+    subscribe(&broker).await;
     let records = 6_000;
     for _ in 0..records / 1_000 {
         produce(&broker, "t", &["v"; 1_000]).await;
@@ -321,4 +324,49 @@ async fn records_that_are_deleted_are_counted_and_a_topic_that_goes_ends_the_wai
     gone.await.unwrap().remove(0).unwrap();
     assert!(drive(&broker, waiting).await.unwrap().partitions[0].is_err());
     assert_eq!(broker.shares().partitions_of(&"g".into()).unwrap(), []);
+}
+
+#[tokio::test]
+async fn a_fetch_makes_no_state_that_no_group_knows_of() {
+    let machine = Machine::new(9);
+    let broker = machine.start();
+    create(&broker, "t", 1).await;
+    produce(&broker, "t", &["v"]).await;
+    set(&broker, "share.auto.offset.reset", "earliest").await;
+    let none = drive(&broker, broker.shares().fetch(wanted_by(&broker, "a")));
+    let none = none.await.unwrap().partitions.remove(0);
+    assert!(matches!(none, Err(ShareFetchError::NoState { .. })));
+    assert_eq!(broker.shares().partitions_of(&"g".into()).unwrap(), []);
+    // One who waits gets its records as soon as there is a group.
+    let plan = ShareFetchPlan {
+        wait_max: Duration::from_secs(3600),
+        ..wanted_by(&broker, "a")
+    };
+    let shares = broker.shares().clone();
+    let waiting = tokio::spawn(async move { shown(&shares.fetch(plan).await.unwrap()) });
+    for _ in 0..50 {
+        tokio::task::yield_now().await;
+        broker.sync_all();
+    }
+    assert!(!waiting.is_finished());
+    subscribe(&broker).await;
+    assert_eq!(drive(&broker, waiting).await.unwrap(), "0-0 x1");
+}
+
+#[tokio::test]
+async fn states_that_a_group_left_behind_are_deleted_with_its_name() {
+    let machine = Machine::new(10);
+    let broker = started(&machine, &[4]).await;
+    let group = GroupId::from("another");
+    let of = fanlog_broker::SharePartitionRef {
+        topic: id(&broker),
+        partition: PartitionIndex(0),
+    };
+    let shares = broker.shares();
+    let made = shares.ensure_initialized(&group, of, 1);
+    drive(&broker, made).await.unwrap();
+    assert_eq!(shares.partitions_of(&group).unwrap(), [of]);
+    let deleted = broker.groups().delete_group(group.clone());
+    assert!(drive(&broker, deleted).await.is_err());
+    assert_eq!(shares.partitions_of(&group).unwrap(), []);
 }

@@ -3,6 +3,7 @@
 //! Why it exists: what a share group is lies in `__consumer_offsets`, and what became of its records in
 //! `__share_group_state`; here the one follows the other.
 
+use super::CoordinatorError;
 use super::{GroupRequestError, Groups, answer};
 use crate::lookup::TopicRef;
 use crate::shares::SharePartitionRef;
@@ -181,6 +182,21 @@ impl Groups {
         Ok(())
     }
 
+    /// Whether a share group is there that has a state of a partition.
+    pub(crate) async fn has_share_state(
+        &self,
+        group: &GroupId,
+        of: SharePartitionRef,
+    ) -> Result<bool, CoordinatorError> {
+        let described = match self.describe_share(group.clone()).await {
+            Ok(described) => described,
+            Err(GroupRequestError::Refused(_)) => return Ok(false),
+            Err(GroupRequestError::Coordinator(error)) => return Err(error),
+        };
+        let mut known = described.partitions.initialized.iter();
+        Ok(known.any(|topic| topic.id == of.topic && topic.partitions.contains(&of.partition)))
+    }
+
     /// What a share group knows of records goes before the group itself: were it the other way round, a later group of the
     /// same name could begin where this one stood.
     pub(super) async fn forget_share_states(
@@ -189,8 +205,16 @@ impl Groups {
     ) -> Result<(), GroupRequestError> {
         let described = match self.describe_share(group.clone()).await {
             Ok(described) => described,
-            // Of another kind, or none: that is for the group's own machine to say.
-            Err(GroupRequestError::Refused(_)) => return Ok(()),
+            // Of another kind, or none: that is for the group's own machine to say. Nothing is left of one that was there.
+            Err(GroupRequestError::Refused(_)) => {
+                if let Some(broker) = self.broker()
+                    && let Ok(left) = broker.shares().partitions_of(group)
+                    && !left.is_empty()
+                {
+                    broker.shares().delete_states(group, None).await?;
+                }
+                return Ok(());
+            }
             Err(error) => return Err(error),
         };
         if described.state != GroupState::Empty {
@@ -200,6 +224,10 @@ impl Groups {
             }
             .into());
         }
+        // First the list: a fetch makes states of what stands there.
+        let topics = described.partitions.initialized.iter();
+        let topics = topics.map(|topic| topic.id).collect();
+        self.note_states(group, Vec::new(), topics, true).await?;
         if let Some(broker) = self.broker() {
             broker.shares().delete_states(group, None).await?;
         }

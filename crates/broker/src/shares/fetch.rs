@@ -82,6 +82,14 @@ pub enum ShareFetchError {
     /// It cannot be read.
     #[error(transparent)]
     Fetch(#[from] FetchError),
+    /// The share group is not there, or does not read the partition.
+    #[error(
+        "share group {group} has no state of this partition: a member that subscribes to the topic makes it"
+    )]
+    NoState {
+        /// The group.
+        group: GroupId,
+    },
     /// The share-partition's state cannot be read or written; retry.
     #[error(transparent)]
     Coordinator(#[from] CoordinatorError),
@@ -268,8 +276,8 @@ impl ShareFetch<'_> {
         let mut outcomes = self.outcomes.iter();
         outcomes.any(|outcome| match outcome {
             Ok(records) => !records.acquired.is_empty(),
-            // One that is not there holds up nobody who waits for the others.
-            Err(error) => !matches!(error, ShareFetchError::Lookup(_)),
+            // One that is not there holds up nobody who waits for the others; and what is loading wakes who waits for it.
+            Err(error) => matches!(error, ShareFetchError::Fetch(_)),
         })
     }
 
@@ -339,6 +347,10 @@ impl ShareFetch<'_> {
                 Err(_) => return Ok(()),
             },
         };
+        if self.outcomes[target.position].is_err() {
+            // That was an earlier look.
+            self.outcomes[target.position] = Ok(ShareFetchedRecords::default());
+        }
         let policy = self.policy();
         self.shares
             .begin(
@@ -362,7 +374,11 @@ impl ShareFetch<'_> {
                 return Ok(());
             };
             before = Some(from);
-            self.take_from(target, from, Offset(below), &policy).await?;
+            match self.take_from(target, from, Offset(below), &policy).await {
+                Err(ShareFetchError::Fetch(FetchError::OffsetOutOfRange { .. }))
+                    if Shares::follow_log_start(shard, key, &target.partition, &policy, from)? => {}
+                taken => taken?,
+            }
             // One who scans much lets others go on.
             tokio::task::yield_now().await;
         }
@@ -415,12 +431,7 @@ impl ShareFetch<'_> {
         if !records.is_empty() {
             self.memory = std::mem::replace(&mut self.memory, FetchMemory::none()).and(memory);
         }
-        // An error of an earlier look is over.
-        let outcome = &mut self.outcomes[target.position];
-        if outcome.is_err() {
-            *outcome = Ok(ShareFetchedRecords::default());
-        }
-        if let Ok(outcome) = outcome {
+        if let Ok(outcome) = &mut self.outcomes[target.position] {
             outcome.records.extend(records);
             outcome.acquired.extend(acquired);
         }

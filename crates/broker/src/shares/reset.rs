@@ -3,9 +3,9 @@
 //! Why it is logged before anything is handed out: Kafka finds the beginning anew at each start until something is
 //! acknowledged, so records that nobody was done with can be passed over. Here they can't (QUE-2).
 
-use super::Shares;
 use super::fetch::ShareFetchError;
 use super::shard::Shard;
+use super::{SharePartitionRef, Shares};
 use crate::broker::Broker;
 use crate::fetch_types::Isolation;
 use crate::lookup::TopicRef;
@@ -32,15 +32,20 @@ impl Shares {
         let known = shard.look(key, |ledger, _| (ledger.is_initialized(), ledger.start()))?;
         match known {
             (true, Some(start)) => {
-                let log_start = partition.with_log(|log| log.log_start_offset())?;
-                if start < log_start {
-                    shard.decide(key, policy, Input::LogStart(log_start))?;
-                }
+                Self::follow_log_start(shard, key, partition, policy, start)?;
                 return Ok(());
             }
             (true, None) => {}
-            // Nobody has heartbeated for it: a member may read on its own, as in Kafka.
+            // A state that no group knows of could not be deleted, and a later group would begin where it stands.
             (false, _) => {
+                let of = SharePartitionRef {
+                    topic: key.topic,
+                    partition: key.partition,
+                };
+                if !broker.groups().has_share_state(&key.group, of).await? {
+                    let group = key.group.clone();
+                    return Err(ShareFetchError::NoState { group });
+                }
                 shard.decide(key, policy, Input::EnsureInitialized { state_epoch: 0 })?;
             }
         }
@@ -48,6 +53,22 @@ impl Shares {
         let begun = shard.decide(key, policy, Input::Begin(start))?;
         shard.durable(begun).await?;
         Ok(())
+    }
+
+    /// Whether the log begins behind `from` now: then nothing before its beginning is looked for any more.
+    pub(super) fn follow_log_start(
+        shard: &Arc<Shard>,
+        key: &ShareKey,
+        partition: &Partition,
+        policy: &Policy,
+        from: Offset,
+    ) -> Result<bool, ShareFetchError> {
+        let log_start = partition.with_log(|log| log.log_start_offset())?;
+        let is_behind = from < log_start;
+        if is_behind {
+            shard.decide(key, policy, Input::LogStart(log_start))?;
+        }
+        Ok(is_behind)
     }
 
     async fn first_offset(

@@ -2,14 +2,35 @@
 
 use super::*;
 use fanlog_broker::{ShareAckError, ShareFetchPlan, ShareFetched, SharePartitionRef};
+use fanlog_coordinators::CallId;
 use fanlog_coordinators::catalog::{
     ChangeKind, ConfigChange, ConfigResource, IncrementalAlteration, ResourceKind,
 };
+use fanlog_coordinators::group::share::{ShareHeartbeat, ShareRules};
 use fanlog_coordinators::share::{AckRange, AckType, AcquireMode};
 use fanlog_model::GroupId;
 
 pub(crate) fn id(broker: &Broker) -> TopicId {
     broker.topics().by_name(&name("t")).unwrap().id
+}
+
+/// A member of "g" that reads the topic: what it reads has a state from now on.
+pub(crate) async fn subscribe(broker: &Arc<Broker>) {
+    let heartbeat = ShareHeartbeat {
+        call: CallId(0),
+        group: "g".into(),
+        member_id: "subscriber".into(),
+        member_epoch: 0,
+        rack_id: None,
+        topics: Some(vec!["t".into()]),
+        client_id: "client".into(),
+        client_host: "/127.0.0.1".into(),
+        rules: ShareRules::default(),
+    };
+    let groups = broker.groups();
+    drive(broker, groups.share_heartbeat(heartbeat))
+        .await
+        .unwrap();
 }
 
 /// A topic with a batch of each size, and the share group "g", which reads it from the beginning.
@@ -20,6 +41,7 @@ pub(crate) async fn started(machine: &Machine, sizes: &[usize]) -> Arc<Broker> {
         produce(&broker, "t", &vec!["v"; *size]).await;
     }
     set(&broker, "share.auto.offset.reset", "earliest").await;
+    subscribe(&broker).await;
     broker
 }
 

@@ -18,7 +18,9 @@ pub(crate) fn of_share_fetch(error: &ShareFetchError) -> ErrorCode {
     match error {
         ShareFetchError::Lookup(error) => of_lookup(error),
         ShareFetchError::Fetch(error) => of_fetch(error),
-        ShareFetchError::Coordinator(error) => of_coordinator(error),
+        ShareFetchError::NoState { .. } => ErrorCode::UnknownTopicOrPartition,
+        // The Java consumer takes no error of a coordinator here: to this one it comes again.
+        ShareFetchError::Coordinator(_) => ErrorCode::NotLeaderOrFollower,
     }
 }
 

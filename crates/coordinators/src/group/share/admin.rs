@@ -26,6 +26,8 @@ pub struct DescribedShareGroup {
     pub assignment_epoch: i32,
     /// Its members.
     pub members: Vec<DescribedShareMember>,
+    /// Which share-partitions have a state.
+    pub partitions: Arc<SharePartitions>,
 }
 
 /// A member of a share group.
@@ -188,6 +190,7 @@ fn described(id: &GroupId, group: &ShareGroup) -> DescribedShareGroup {
         epoch,
         assignment_epoch: group.target_epoch.map_or(epoch, |target| target.epoch),
         members: members.collect(),
+        partitions: group.partitions.clone().unwrap_or_default(),
     }
 }
 
