@@ -129,6 +129,11 @@ impl Shares {
         of: SharePartitionRef,
         state_epoch: i32,
     ) -> Result<(), CoordinatorError> {
+        let key = key(group, of);
+        let shard = self.shard(&key).await?;
+        if !shard.look(&key, |ledger, _| ledger.is_initialized())? {
+            self.check_memory(&*self.broker()?)?;
+        }
         self.decide_durably(group, of, Input::EnsureInitialized { state_epoch })
             .await
     }

@@ -46,6 +46,7 @@ impl Shares {
                     let group = key.group.clone();
                     return Err(ShareFetchError::NoState { group });
                 }
+                self.check_memory(broker)?;
                 shard.decide(key, policy, Input::EnsureInitialized { state_epoch: 0 })?;
             }
         }

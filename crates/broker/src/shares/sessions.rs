@@ -245,23 +245,25 @@ impl Shares {
     pub fn close_session(&self, key: &SessionKey) {
         let session = self.sessions.lock().open.remove(key);
         if let Some(session) = session {
-            let touched: Vec<_> = session.touched.into_iter().collect();
-            self.release(&key.group, &key.member, &touched);
+            self.give_back(key, session);
         }
+    }
+
+    fn give_back(&self, key: &SessionKey, session: Session) {
+        let touched: Vec<_> = session.touched.into_iter().collect();
+        self.release(&key.group, &key.member, &touched);
     }
 
     /// A connection has ended, and the sessions over it.
     pub fn connection_closed(&self, connection: u64) {
+        // Under one lock, so that a session that its member opens anew over another connection stays.
         let ended: Vec<_> = {
-            let sessions = self.sessions.lock();
-            let of_connection = sessions
-                .open
-                .iter()
-                .filter(|(_, s)| s.connection == connection);
-            of_connection.map(|(key, _)| key.clone()).collect()
+            let mut sessions = self.sessions.lock();
+            let of_connection = |_: &SessionKey, s: &mut Session| s.connection == connection;
+            sessions.open.extract_if(of_connection).collect()
         };
-        for key in ended {
-            self.close_session(&key);
+        for (key, session) in ended {
+            self.give_back(&key, session);
         }
     }
 

@@ -6,6 +6,10 @@ use super::decide::Deciding;
 use super::{AckError, AckRange, AckType, DeliveryState, RecordState, Reply, StateBatch};
 use fanlog_model::Offset;
 
+/// How many runs of states a share-partition may come to by acknowledgements of parts of what was given together: twice as many
+/// as there may be until nothing new is given. A record of the log with all of them stays below what a log takes.
+pub(super) const RUNS_HARD_MAX: usize = 40_000;
+
 /// Some records of one hold, all with the same fate.
 struct Part {
     first: Offset,
@@ -30,6 +34,7 @@ impl Deciding<'_> {
         };
         let end = self.waiting.end(self.ledger);
         let mut parts = Vec::new();
+        let mut splits = 0;
         for range in ranges {
             if range.last >= end {
                 return Err(AckError::NeverDelivered(range.last));
@@ -41,11 +46,19 @@ impl Deciding<'_> {
                 // What the start has passed is done with, whoever held it.
                 let mut at = first.max(start);
                 while at <= last {
-                    let (_, hold) = match self.waiting.held.at(at) {
+                    let (from, hold) = match self.waiting.held.at(at) {
                         Ok(held) if &*held.1.member == member => held,
                         _ => return Err(AckError::NotHeld(at)),
                     };
                     let end = hold.last.min(last);
+                    // What was given together is always taken back together.
+                    let is_whole = from == at && end == hold.last;
+                    splits += usize::from(!is_whole);
+                    if !is_whole && self.ledger.runs() + splits > RUNS_HARD_MAX {
+                        return Err(AckError::Malformed(
+                            "the acknowledgements are too scattered: acknowledge more records alike",
+                        ));
+                    }
                     parts.push(Part {
                         first: at,
                         last: end,

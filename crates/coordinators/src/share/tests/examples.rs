@@ -210,6 +210,23 @@ fn retention_takes_what_nobody_was_done_with_and_it_is_counted() {
 }
 
 #[test]
+fn how_scattered_acknowledgements_may_be_is_bounded() {
+    let mut world = World::begun(Policy::default());
+    let last = 99_999;
+    world.acquire("a", 1, WHOLE, &[found(0, last)]);
+    let scattered = [AckRange {
+        first: Offset(0),
+        last: Offset(last),
+        types: [AckType::Release, AckType::Accept].repeat(50_000),
+    }];
+    let refused = world.acknowledge("a", &scattered);
+    assert!(matches!(refused, Err(AckError::Malformed(_))));
+    assert_eq!(world.ledger.runs(), 0);
+    let whole = [ack(0, last, AckType::Accept)];
+    assert_eq!(world.acknowledge("a", &whole), Ok(()));
+}
+
+#[test]
 fn a_member_that_goes_was_delivered_nothing() {
     let mut world = World::begun(Policy {
         delivery_count_max: 2,
