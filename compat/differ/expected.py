@@ -231,15 +231,6 @@ ALL = [
         case="sizes",
         note="one of two too large",
     ),
-    Expected(
-        "which-fault-first-d",
-        "the same: a control batch of a client",
-        case="sequences",
-        note="control",
-        path="*ErrorCode",
-        ours="87",
-        theirs="53",
-    ),
     # Where Kafka is in two minds.
     *[
         Expected(

@@ -9,10 +9,7 @@ RAFT_OF_ONE = "each was started with its own"
 
 ALL = [
     # What is not there yet.
-    Expected("clients-no-acls", f"ACLs: {NOT_YET}. librdkafka says that the broker lacks the feature", note="describe ACLs"),
-    Expected("clients-no-scram", f"users with passwords: {NOT_YET}. The clients say that the broker lacks it", note="describe SCRAM users"),
     Expected("clients-no-features", f"features: {NOT_YET}", note="describe features", ours="absent"),
-    Expected("clients-no-group-settings", f"groups have no settings of their own: {NOT_YET}", note="describe configs: group", ours="absent"),
     Expected("clients-no-client-metrics", f"subscriptions of client metrics: {NOT_YET}", note="describe configs: client metrics", ours="absent"),
     Expected(
         "clients-no-eligible-leader-replicas",

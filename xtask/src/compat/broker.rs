@@ -59,14 +59,18 @@ pub(crate) struct Setup {
 /// Memory enough for tests.
 pub(crate) const JVM_SMALL: &[&str] = &["-Xmx512m"];
 
-/// Six partitions for topics that come into being by themselves (kcat), no long wait for a group's first members, nor for
-/// compaction.
+/// Six partitions for topics that come into being by themselves (kcat), no long wait for a group's first members, for a member that was
+/// killed, nor for compaction.
 const SETUP: Setup = Setup {
     node_id: 1,
     settings: &[
         "num.partitions=6",
         "auto.create.topics.enable=true",
         "group.initial.rebalance.delay.ms=500",
+        "group.consumer.min.session.timeout.ms=6000",
+        "group.consumer.session.timeout.ms=6000",
+        "group.consumer.min.heartbeat.interval.ms=1000",
+        "group.consumer.heartbeat.interval.ms=1000",
         "log.cleaner.backoff.ms=500",
         "group.share.min.record.lock.duration.ms=1000",
     ],

@@ -29,7 +29,7 @@ pub enum Input<'a> {
         /// What, in ascending order.
         ranges: &'a [AckRange],
     },
-    /// A member has gone: what it holds is available again, and was not delivered.
+    /// A member has gone: what it holds is available again, as a delivery that failed.
     Release {
         /// Who.
         member: &'a str,

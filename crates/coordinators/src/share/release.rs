@@ -10,22 +10,19 @@ use crate::share::ledger::count;
 use fanlog_model::Offset;
 
 impl Deciding<'_> {
-    /// As in Kafka, a delivery to a member that goes does not count: records stand where they stood before it, as the log has it.
     pub(super) fn release(&mut self, member: &str) {
-        for (first, _) in self.waiting.held.take_of(member) {
-            self.waiting.freed(first);
-            self.decision.has_freed = true;
-        }
+        let holds = self.waiting.held.take_of(member);
+        self.give_back(holds);
         self.decision.reply = Reply::Done;
     }
 
     pub(super) fn tick(&mut self) {
         let holds = self.waiting.held.take_due(self.now.monotonic);
-        self.fail(holds);
+        self.give_back(holds);
     }
 
-    /// Holds, in the order of their offsets: these deliveries failed.
-    fn fail(&mut self, holds: Vec<(Offset, Hold)>) {
+    /// Holds, in the order of their offsets: they were not done with.
+    fn give_back(&mut self, holds: Vec<(Offset, Hold)>) {
         let mut batches = Vec::new();
         for (first, hold) in holds {
             let state = self.policy.after_failure(hold.delivery_count);

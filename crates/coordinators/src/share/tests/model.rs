@@ -307,9 +307,11 @@ fn run(ops: Vec<Op>, policy: Policy) {
                     member: MEMBERS[member],
                 });
                 for offset in 0..RECORDS {
-                    // The delivery does not count.
-                    let one = &mut model.records[offset as usize];
-                    one.held = one.held.filter(|(holder, ..)| *holder != member);
+                    if let Some((holder, count, _)) = model.at(offset).held
+                        && holder == member
+                    {
+                        model.fail(offset, count);
+                    }
                 }
                 model.settle();
             }
