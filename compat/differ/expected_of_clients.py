@@ -16,6 +16,7 @@ ALL = [
         "Kafka, formatted anew, makes min.insync.replicas a setting of the cluster",
         path="*min.insync.replicas*",
     ),
+    Expected("clients-share-version", "dead-letter topics of share groups are not there", note="describe features", path="*share.version*"),
     # What each of us is.
     Expected("clients-quorums-log", "the offsets of each broker's own metadata log", note="describe quorum", path="*log_end_offset"),
     Expected("clients-quorums-log-hw", "the same", note="describe quorum", path="*high_watermark"),

@@ -35,7 +35,17 @@ def cluster(script, admin):
     )
     script.call("describe ACLs", lambda: admin.describe_acls(anything))
     script.call("describe SCRAM users", admin.describe_user_scram_credentials)
-    script.call("list transactions", admin.list_transactions)
+    script.call("list transactions", lambda: transactional_ids(admin.list_transactions()))
+
+
+def in_order(listed):
+    return {kind: sorted(names) for kind, names in listed.items()}
+
+
+def transactional_ids(listed):
+    """By broker, in order: brokers list them in none. What became of each is asked case by case, on the wire."""
+    name = lambda each: each["transactional_id"] if isinstance(each, dict) else each.transactional_id
+    return {node: sorted(name(each) for each in transactions) for node, transactions in listed.items()}
 
 
 def topics(script, admin, t):
@@ -82,7 +92,7 @@ def settings(script, admin, t):
     describe("unknown topic", "TOPIC", script.name("nobody"))
     describe("group", "GROUP", script.name("group"), **everything)
     describe("client metrics", "CLIENT_METRICS", script.name("metrics"), **everything)
-    script.call("list config resources", lambda: admin.list_config_resources(["BROKER", "GROUP"]))
+    script.call("list config resources", lambda: in_order(admin.list_config_resources(["BROKER", "GROUP"])))
 
     def alter(what, kind, name, configs, **more):
         script.call(f"alter configs: {what}", lambda: admin.alter_configs([ConfigResource(kind, name, configs)], **more))
