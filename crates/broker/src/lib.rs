@@ -35,6 +35,8 @@ mod admin;
 mod catalog_runtime;
 mod groups;
 mod internal_batch;
+mod machine_memory;
+mod machine_runtime;
 mod producer_ids;
 mod replay;
 mod shares;

@@ -1,8 +1,8 @@
 //! How groups follow the rest of the broker: their topic opens, other topics go, settings change, records are lost.
 
 use super::shard::Shard;
-use super::timer::run_timer;
 use super::{Groups, OFFSETS_TOPIC};
+use crate::machine_runtime::run_timer;
 use crate::topics_view::{Topic, TopicsView};
 use fanlog_coordinators::group::consumer::assignors::Assignor;
 use fanlog_coordinators::group::{

@@ -8,32 +8,8 @@ use super::shard::Shard;
 use crate::replay::{ReplayError, Replayed, replay_all};
 use fanlog_coordinators::group::{Ledger, apply, apply_end, apply_pending, record_format};
 use fanlog_model::{Offset, TopicName};
-use std::sync::Arc;
 
 impl Shard {
-    /// Loads on a thread that may block.
-    pub(super) fn load_in_background(self: &Arc<Self>) {
-        let shard = self.clone();
-        tokio::spawn(async move {
-            // After a refused write the log may have an end that is not durable yet: what is loaded must be.
-            let end = shard.partition().with_log(|log| log.log_end_offset());
-            let durable = match end {
-                Ok(end) => shard.partition().durable(end).await,
-                Err(error) => Err(error),
-            };
-            if let Err(error) = durable {
-                return shard.break_down(&error.to_string());
-            }
-            let loading = shard.blocking().run({
-                let shard = shard.clone();
-                move || shard.load()
-            });
-            if loading.await.is_err() {
-                tracing::error!("loading groups stopped at an internal error");
-            }
-        });
-    }
-
     /// Replays the log and serves from then on.
     pub(crate) fn load(&self) {
         let (ledger, end) = match self.replayed() {

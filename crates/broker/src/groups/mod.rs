@@ -11,14 +11,12 @@ mod consumers;
 mod follow;
 mod latest;
 mod load;
-mod memory;
 mod partitioning;
+mod runtime;
 mod shard;
 mod share;
-mod timer;
 
 pub(crate) use follow::{ConsumerPacesOfGroups, group_settings};
-pub(crate) use partitioning::java_hash;
 pub(crate) use partitioning::partition_of_name;
 pub use shard::CoordinatorError;
 pub(crate) use shard::{InTransactionError, Written};
@@ -26,6 +24,7 @@ pub(crate) use shard::{InTransactionError, Written};
 use crate::append_types::AppendError;
 use crate::blocking::Blocking;
 use crate::broker::Broker;
+use crate::machine_memory::MachineMemory;
 use crate::steady_clock::SteadyClock;
 use crate::transactions::MarkerError;
 use fanlog_coordinators::CallId;
@@ -38,7 +37,6 @@ use fanlog_environment::Entropy;
 use fanlog_model::{GroupId, Offset, PartitionIndex, TopicId, TopicName, TopicPartition};
 use fanlog_protocol::records::EndMarker;
 use latest::Latest;
-use memory::GroupMemory;
 use parking_lot::{Mutex, RwLock};
 use partitioning::partition_of;
 use shard::Shard;
@@ -47,6 +45,9 @@ use std::sync::{Arc, OnceLock, Weak};
 use thiserror::Error;
 use tokio::sync::oneshot::Receiver;
 use tokio::task::AbortHandle;
+
+/// What the operator is told when groups take all that they may.
+const MEMORY_FULL: &str = "groups take the memory of fanlog.groups.memory.bytes: new groups and new offsets are refused; raise it, or delete groups";
 
 /// The topic that remembers groups and their offsets.
 pub const OFFSETS_TOPIC: &str = "__consumer_offsets";
@@ -80,7 +81,7 @@ pub struct Groups {
     clock: SteadyClock,
     entropy: Arc<dyn Entropy>,
     settings: Arc<Mutex<GroupSettings>>,
-    memory: Arc<GroupMemory>,
+    memory: Arc<MachineMemory>,
     shards: RwLock<Arc<[Arc<Shard>]>>,
     timers: Mutex<Vec<AbortHandle>>,
     has_timers: bool,
@@ -115,7 +116,7 @@ impl Groups {
             clock,
             entropy,
             settings: Arc::new(Mutex::new(settings)),
-            memory: Arc::default(),
+            memory: Arc::new(MachineMemory::new(MEMORY_FULL)),
             shards: RwLock::new(Arc::from([])),
             timers: Mutex::new(Vec::new()),
             has_timers,
@@ -307,7 +308,7 @@ impl Groups {
     }
 
     /// What all groups take of the memory that they may.
-    pub(crate) fn memory(&self) -> &GroupMemory {
+    pub(crate) fn memory(&self) -> &MachineMemory {
         &self.memory
     }
 

@@ -17,7 +17,7 @@ pub(crate) fn partition_of_name(name: &str, count: i32) -> PartitionIndex {
 }
 
 /// Java's `String.hashCode`, over UTF-16 units.
-pub(crate) fn java_hash(text: &str) -> i32 {
+fn java_hash(text: &str) -> i32 {
     text.encode_utf16().fold(0_i32, |hash, unit| {
         hash.wrapping_mul(31).wrapping_add(i32::from(unit))
     })

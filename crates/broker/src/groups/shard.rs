@@ -4,13 +4,14 @@
 //! that is durable, and start it anew from its log when that fails.
 //! Owns: the machine, the callers that it has not answered.   Never: what a group may do; the machine says so.
 //! In -> out: input -> records in one batch, applied; the answers leave once all that was decided is durable.
-//! Invariants: GRP-3 (no answer before durability, reads too).   Read next: `load.rs`, `timer.rs`.
+//! Invariants: GRP-3 (no answer before durability, reads too).   Read next: `load.rs`, `../machine_runtime.rs`.
 
 use super::batch::group_batch;
-use super::memory::{GroupMemory, MemoryShare};
 use crate::append_types::{AppendError, Appender, RefusedBatch};
 use crate::blocking::Blocking;
 use crate::broker::Broker;
+use crate::machine_memory::{MachineMemory, MemoryShare};
+use crate::machine_runtime::load_in_background;
 use crate::partition::Partition;
 use crate::steady_clock::SteadyClock;
 use crate::topics_view::TopicsView;
@@ -70,7 +71,7 @@ pub(crate) struct Shard {
     partition: Arc<Partition>,
     clock: SteadyClock,
     settings: Arc<Mutex<GroupSettings>>,
-    memory: Arc<GroupMemory>,
+    memory: Arc<MachineMemory>,
     broker: Weak<Broker>,
     blocking: Blocking,
     phase: Mutex<Phase>,
@@ -123,7 +124,7 @@ impl Shard {
         partition: Arc<Partition>,
         clock: SteadyClock,
         settings: Arc<Mutex<GroupSettings>>,
-        memory: Arc<GroupMemory>,
+        memory: Arc<MachineMemory>,
         broker: Weak<Broker>,
         blocking: Blocking,
     ) -> Arc<Self> {
@@ -248,7 +249,7 @@ impl Shard {
                 *phase = Phase::Loading;
                 drop(phase);
                 tracing::warn!(partition = %self.partition.folder(), %error, "reloading groups: their log refused a write");
-                self.load_in_background();
+                load_in_background(self.clone());
                 let reason = error.to_string().into();
                 Err(CoordinatorError::NotAvailable { reason })
             }

@@ -1,8 +1,8 @@
 //! How share groups follow the rest of the broker: their topic opens, other topics go.
 
 use super::shard::Shard;
-use super::timer::run_timer;
 use super::{SHARE_STATE_TOPIC, Shares};
+use crate::machine_runtime::run_timer;
 use crate::topics_view::{Topic, TopicsView};
 use fanlog_coordinators::share::{ShareKey, ShareRecord};
 use fanlog_model::TopicId;

@@ -7,32 +7,8 @@ use super::shard::{Loaded, Shard};
 use crate::replay::{ReplayError, replay_with_offsets};
 use fanlog_coordinators::share::{ShareRecord, apply, record_format};
 use fanlog_model::Offset;
-use std::sync::Arc;
 
 impl Shard {
-    /// Loads on a thread that may block.
-    pub(super) fn load_in_background(self: &Arc<Self>) {
-        let shard = self.clone();
-        tokio::spawn(async move {
-            // After a refused write the log may have an end that is not durable yet: what is loaded must be.
-            let end = shard.partition().with_log(|log| log.log_end_offset());
-            let durable = match end {
-                Ok(end) => shard.partition().durable(end).await,
-                Err(error) => Err(error),
-            };
-            if let Err(error) = durable {
-                return shard.break_down(&error.to_string());
-            }
-            let loading = shard.blocking().run({
-                let shard = shard.clone();
-                move || shard.load()
-            });
-            if loading.await.is_err() {
-                tracing::error!("loading share groups stopped at an internal error");
-            }
-        });
-    }
-
     /// Replays the log and serves from then on.
     pub(super) fn load(&self) {
         match self.replayed() {

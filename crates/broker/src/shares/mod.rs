@@ -15,10 +15,10 @@ mod offsets;
 mod partitioning;
 mod prune;
 mod reset;
+mod runtime;
 mod seat;
 mod sessions;
 mod shard;
-mod timer;
 
 pub use fetch::{ShareFetchError, ShareFetchPlan, ShareFetched, ShareFetchedRecords};
 pub use offsets::{ShareOffset, SharePartitionRef};

@@ -1,19 +1,16 @@
 //! Which partition of `__share_group_state` holds a share-partition, computed as Kafka does.
 
-use crate::groups::java_hash;
+use crate::groups::partition_of_name;
 use fanlog_coordinators::share::ShareKey;
 use fanlog_model::PartitionIndex;
 use std::fmt::Write;
 
 /// The partition among `count`.
 pub(super) fn partition_of(key: &ShareKey, count: i32) -> PartitionIndex {
-    assert!(count > 0, "a topic has at least one partition");
     let mut text = format!("{}:", key.group);
     push_base64(&mut text, key.topic.0.as_bytes());
     write!(text, ":{}", key.partition).expect("a string takes all that is written");
-    // As Kafka does: the absolute value of the smallest number is taken to be zero.
-    let positive = java_hash(&text).checked_abs().unwrap_or(0);
-    PartitionIndex(positive % count)
+    partition_of_name(&text, count)
 }
 
 /// Topic ids as Kafka writes them: base64 for URLs, without padding.
@@ -52,8 +49,7 @@ mod tests {
             topic: TopicId(Uuid::nil()),
             partition: PartitionIndex(3),
         };
-        // "g:AAAAAAAAAAAAAAAAAAAAAA:3" in Java.
-        let hash = java_hash("g:AAAAAAAAAAAAAAAAAAAAAA:3");
-        assert_eq!(partition_of(&key, 50).0, hash.abs() % 50);
+        let name = "g:AAAAAAAAAAAAAAAAAAAAAA:3";
+        assert_eq!(partition_of(&key, 50), partition_of_name(name, 50));
     }
 }

@@ -13,6 +13,7 @@ use crate::blocking::Blocking;
 use crate::broker::Broker;
 use crate::groups::CoordinatorError;
 use crate::internal_batch::internal_batch;
+use crate::machine_runtime::load_in_background;
 use crate::partition::Partition;
 use crate::steady_clock::SteadyClock;
 use fanlog_coordinators::Now;
@@ -335,7 +336,7 @@ impl Shard {
                 *phase = Phase::Loading;
                 drop(phase);
                 tracing::warn!(partition = %self.partition.folder(), %error, "reloading share groups: their log refused a write");
-                self.load_in_background();
+                load_in_background(self.clone());
                 let reason = error.to_string().into();
                 Err(CoordinatorError::NotAvailable { reason })
             }

@@ -1,8 +1,8 @@
 //! How transactions follow the rest of the broker: their topic opens, settings change.
 
 use super::shard::Shard;
-use super::timer::run_timer;
 use super::{TRANSACTIONS_TOPIC, Transactions};
+use crate::machine_runtime::run_timer;
 use crate::topics_view::{Topic, TopicsView};
 use fanlog_coordinators::transaction::TransactionSettings;
 use fanlog_model::settings::BrokerSettings;

@@ -11,10 +11,9 @@ mod follow;
 mod load;
 mod marked;
 mod markers;
-mod memory;
 mod offsets;
+mod runtime;
 mod shard;
-mod timer;
 
 pub use allow::AllowError;
 pub(crate) use follow::transaction_settings;
@@ -24,6 +23,7 @@ pub use offsets::TransactionalCommitError;
 use crate::blocking::Blocking;
 use crate::broker::Broker;
 use crate::groups::{CoordinatorError, partition_of_name};
+use crate::machine_memory::MachineMemory;
 use crate::steady_clock::SteadyClock;
 use fanlog_coordinators::CallId;
 use fanlog_coordinators::transaction::{
@@ -37,6 +37,9 @@ use shard::{Shard, Shared};
 use std::sync::{Arc, OnceLock, Weak};
 use thiserror::Error;
 use tokio::task::AbortHandle;
+
+/// What the operator is told when transactional ids take all that they may.
+const MEMORY_FULL: &str = "transactional ids take the memory of fanlog.transactions.memory.bytes: new ones are refused; raise it, or lower transactional.id.expiration.ms";
 
 /// The topic that remembers transactions.
 pub const TRANSACTIONS_TOPIC: &str = "__transaction_state";
@@ -85,7 +88,7 @@ impl Transactions {
                 broker,
                 clock,
                 settings: Arc::new(Mutex::new(settings)),
-                memory: Arc::default(),
+                memory: Arc::new(MachineMemory::new(MEMORY_FULL)),
                 blocking,
                 has_timers,
             },

@@ -7,12 +7,13 @@
 //! Invariants: TXN-1: no marker before the outcome is durable, and none once it is complete.   Read next: `markers.rs`, `load.rs`.
 
 use super::markers::write_markers;
-use super::memory::{MemoryShare, TransactionMemory};
 use crate::append_types::{AppendError, Appender};
 use crate::blocking::Blocking;
 use crate::broker::Broker;
 use crate::groups::CoordinatorError;
 use crate::internal_batch::internal_batch;
+use crate::machine_memory::{MachineMemory, MemoryShare};
+use crate::machine_runtime::load_in_background;
 use crate::partition::Partition;
 use crate::steady_clock::SteadyClock;
 use fanlog_coordinators::transaction::{
@@ -36,7 +37,7 @@ pub(super) struct Shared {
     pub(super) broker: Arc<OnceLock<Weak<Broker>>>,
     pub(super) clock: SteadyClock,
     pub(super) settings: Arc<Mutex<TransactionSettings>>,
-    pub(super) memory: Arc<TransactionMemory>,
+    pub(super) memory: Arc<MachineMemory>,
     pub(super) blocking: Blocking,
     pub(super) has_timers: bool,
 }
@@ -167,7 +168,7 @@ impl Shard {
                 self.next_load();
                 drop(phase);
                 tracing::warn!(partition = %self.partition.folder(), %error, "reloading transactions: their log refused a write");
-                self.load_in_background();
+                load_in_background(self.clone());
                 let reason = error.to_string().into();
                 Err(CoordinatorError::NotAvailable { reason })
             }

@@ -43,6 +43,28 @@ pub struct EncodedRecord {
     pub value: Option<Vec<u8>>,
 }
 
+/// A value behind its version.
+pub(super) type Encoded = Result<Vec<u8>, EncodeError>;
+
+/// Writes a value, or none for a tombstone.
+pub(super) fn value<T>(
+    value: Option<&T>,
+    encode: impl Fn(&T) -> Encoded,
+) -> Result<Option<Vec<u8>>, EncodeError> {
+    value.map(encode).transpose()
+}
+
+/// Reads a value; none is a tombstone.
+pub(super) fn read<'a, T>(
+    value: Option<&'a [u8]>,
+    decode: impl Fn(&'a [u8]) -> Result<T, DecodeError>,
+) -> Result<Option<T>, SkippedRecord> {
+    value
+        .map(decode)
+        .transpose()
+        .map_err(SkippedRecord::BadValue)
+}
+
 /// Why a record in the log is none of ours. It is skipped, counted and reported; the rest of the log still loads.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum SkippedRecord {

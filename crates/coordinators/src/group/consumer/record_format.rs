@@ -15,7 +15,7 @@ use super::{
     ClassicMember, ConsumerMember, ConsumerRecord, CurrentAssignment, GroupEpoch, MemberState,
     OwnedPartitions, ResolvedRegex, TargetEpoch,
 };
-use crate::group::record_format::{EncodedRecord, SkippedRecord};
+use crate::group::record_format::{Encoded, EncodedRecord, SkippedRecord, read, value};
 use crate::group::{GroupRecord, InstanceId, MemberId, PartitionSets, Protocol, partition_sets};
 use bytes::Bytes;
 use fanlog_model::{GroupId, PartitionIndex, TimestampMs, TopicId};
@@ -30,7 +30,7 @@ use fanlog_protocol::messages::{
     ConsumerGroupTargetAssignmentMemberValue, ConsumerGroupTargetAssignmentMetadataKey,
     ConsumerGroupTargetAssignmentMetadataValue,
 };
-use fanlog_protocol::wire::{DecodeError, EncodeError};
+use fanlog_protocol::wire::EncodeError;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -101,15 +101,6 @@ pub(in crate::group) fn encode(
         }
     };
     Ok(EncodedRecord { key, value })
-}
-
-type Encoded = Result<Vec<u8>, EncodeError>;
-
-fn value<T>(
-    value: Option<&T>,
-    encode: impl Fn(&T) -> Encoded,
-) -> Result<Option<Vec<u8>>, EncodeError> {
-    value.map(encode).transpose()
 }
 
 fn encode_epoch(epoch: &GroupEpoch) -> Encoded {
@@ -224,16 +215,6 @@ pub(in crate::group) fn decode(
 }
 
 type Decoded = Result<(GroupId, ConsumerRecord), SkippedRecord>;
-
-fn read<'a, T>(
-    value: Option<&'a [u8]>,
-    decode: impl Fn(&'a [u8]) -> Result<T, DecodeError>,
-) -> Result<Option<T>, SkippedRecord> {
-    value
-        .map(decode)
-        .transpose()
-        .map_err(SkippedRecord::BadValue)
-}
 
 fn decode_epoch(key: &[u8], value: Option<&[u8]>) -> Decoded {
     let key = ConsumerGroupMetadataKey::decode_with_version_prefix(key);

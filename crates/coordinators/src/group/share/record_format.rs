@@ -14,7 +14,7 @@ use super::{
     ShareTopic,
 };
 use crate::group::consumer::TargetEpoch;
-use crate::group::record_format::{EncodedRecord, SkippedRecord};
+use crate::group::record_format::{Encoded, EncodedRecord, SkippedRecord, read, value};
 use crate::group::{GroupRecord, MemberId, PartitionSets, partition_sets};
 use fanlog_model::{GroupId, PartitionIndex, TimestampMs, TopicId};
 use fanlog_protocol::messages::share_group_current_member_assignment_value::TopicPartitions;
@@ -28,7 +28,7 @@ use fanlog_protocol::messages::{
     ShareGroupTargetAssignmentMemberValue, ShareGroupTargetAssignmentMetadataKey,
     ShareGroupTargetAssignmentMetadataValue,
 };
-use fanlog_protocol::wire::{DecodeError, EncodeError};
+use fanlog_protocol::wire::EncodeError;
 use std::borrow::Cow;
 use std::sync::Arc;
 
@@ -91,15 +91,6 @@ pub(in crate::group) fn encode(
         ),
     };
     Ok(EncodedRecord { key, value })
-}
-
-type Encoded = Result<Vec<u8>, EncodeError>;
-
-fn value<T>(
-    value: Option<&T>,
-    encode: impl Fn(&T) -> Encoded,
-) -> Result<Option<Vec<u8>>, EncodeError> {
-    value.map(encode).transpose()
 }
 
 fn encode_epoch(epoch: &ShareGroupEpoch) -> Encoded {
@@ -202,16 +193,6 @@ pub(in crate::group) fn decode(
 }
 
 type Decoded = Result<(GroupId, ShareRecord), SkippedRecord>;
-
-fn read<'a, T>(
-    value: Option<&'a [u8]>,
-    decode: impl Fn(&'a [u8]) -> Result<T, DecodeError>,
-) -> Result<Option<T>, SkippedRecord> {
-    value
-        .map(decode)
-        .transpose()
-        .map_err(SkippedRecord::BadValue)
-}
 
 fn decode_epoch(key: &[u8], value: Option<&[u8]>) -> Decoded {
     let key = ShareGroupMetadataKey::decode_with_version_prefix(key);

@@ -1,4 +1,4 @@
-//! How much memory the groups of all machines take together.
+//! How much memory the machines of one kind take together: groups, or transactional ids.
 //!
 //! Why it exists: the limit is one for the broker; each machine is told what the others take, and decides.
 //! Never: refuses; the machine does.
@@ -7,8 +7,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 
 /// The sum over all machines, and what was refused for it.
-#[derive(Debug, Default)]
-pub(crate) struct GroupMemory {
+#[derive(Debug)]
+pub(crate) struct MachineMemory {
+    /// What the operator is told when something is refused.
+    full: &'static str,
     bytes: AtomicUsize,
     refused: AtomicU64,
     /// Whether the operator was told since there was room last.
@@ -17,12 +19,22 @@ pub(crate) struct GroupMemory {
 
 /// One machine's part; it is given back with the machine.
 #[derive(Debug)]
-pub(super) struct MemoryShare {
-    memory: Arc<GroupMemory>,
+pub(crate) struct MemoryShare {
+    memory: Arc<MachineMemory>,
     bytes: usize,
 }
 
-impl GroupMemory {
+impl MachineMemory {
+    /// Nothing is taken yet; `full` says what to do when all is.
+    pub(crate) fn new(full: &'static str) -> Self {
+        Self {
+            full,
+            bytes: AtomicUsize::new(0),
+            refused: AtomicU64::new(0),
+            is_told: AtomicBool::new(false),
+        }
+    }
+
     pub(crate) fn bytes(&self) -> usize {
         self.bytes.load(Ordering::Relaxed)
     }
@@ -31,7 +43,7 @@ impl GroupMemory {
         self.refused.load(Ordering::Relaxed)
     }
 
-    pub(super) fn share(self: &Arc<Self>) -> MemoryShare {
+    pub(crate) fn share(self: &Arc<Self>) -> MemoryShare {
         MemoryShare {
             memory: self.clone(),
             bytes: 0,
@@ -41,12 +53,12 @@ impl GroupMemory {
 
 impl MemoryShare {
     /// What the other machines take.
-    pub(super) fn elsewhere(&self) -> usize {
+    pub(crate) fn elsewhere(&self) -> usize {
         self.memory.bytes().saturating_sub(self.bytes)
     }
 
-    /// The machine now takes so much, and has refused so many groups, members and offsets.
-    pub(super) fn note(&mut self, bytes: usize, refused: u64, limit: usize) {
+    /// The machine now takes so much, and has refused so often.
+    pub(crate) fn note(&mut self, bytes: usize, refused: u64, limit: usize) {
         // First up, then down: the sum of others must not go below zero.
         self.memory.bytes.fetch_add(bytes, Ordering::Relaxed);
         self.memory.bytes.fetch_sub(self.bytes, Ordering::Relaxed);
@@ -54,11 +66,8 @@ impl MemoryShare {
         if refused > 0 {
             self.memory.refused.fetch_add(refused, Ordering::Relaxed);
             if !self.memory.is_told.swap(true, Ordering::Relaxed) {
-                tracing::warn!(
-                    bytes = self.memory.bytes(),
-                    limit,
-                    "groups take the memory of fanlog.groups.memory.bytes: new groups and new offsets are refused; raise it, or delete groups"
-                );
+                let (bytes, full) = (self.memory.bytes(), self.memory.full);
+                tracing::warn!(bytes, limit, "{full}");
             }
         } else if self.memory.bytes() < limit / 10 * 9 {
             self.memory.is_told.store(false, Ordering::Relaxed);
