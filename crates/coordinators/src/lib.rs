@@ -10,6 +10,7 @@ pub mod catalog;
 pub mod group;
 #[cfg(feature = "planted-faults")]
 pub mod planted;
+pub mod queue;
 pub mod share;
 pub mod transaction;
 

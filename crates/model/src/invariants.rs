@@ -30,3 +30,7 @@ pub const CAT_1: &str = "CAT-1";
 pub const QUE_1: &str = "QUE-1";
 /// A record leaves a queue only by acknowledgement, by its rules (rejected, or delivered too often), or by retention.
 pub const QUE_2: &str = "QUE-2";
+/// With order per key, the records of a key go in the order of their offsets to one consumer at a time; a key that fails delays only itself.
+pub const QUE_3: &str = "QUE-3";
+/// No queue delivers a record before its time.
+pub const QUE_4: &str = "QUE-4";
