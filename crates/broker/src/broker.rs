@@ -20,6 +20,7 @@ use crate::metrics::Metrics;
 use crate::opener::Opener;
 use crate::partition::Partition;
 use crate::producer_ids::ProducerIds;
+use crate::queues::Queues;
 use crate::reconcile::Reconciled;
 use crate::shares::Shares;
 use crate::steady_clock::SteadyClock;
@@ -47,6 +48,7 @@ pub struct Broker {
     pub(crate) catalog: CatalogRuntime,
     pub(crate) groups: Arc<Groups>,
     pub(crate) shares: Arc<Shares>,
+    pub(crate) queues: Arc<Queues>,
     pub(crate) transactions: Transactions,
     pub(crate) producer_ids: ProducerIds,
     pub(crate) budget: FetchBudget,

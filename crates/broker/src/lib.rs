@@ -38,6 +38,7 @@ mod internal_batch;
 mod machine_memory;
 mod machine_runtime;
 mod producer_ids;
+mod queues;
 mod replay;
 mod shares;
 
@@ -63,6 +64,7 @@ pub use append_types::{AppendError, AppendReceipt, RefusedBatch};
 pub use broker::Broker;
 pub use catalog_runtime::CatalogUnavailable;
 pub use config::BrokerConfig;
+pub use fanlog_coordinators::queue::{SettleError, Settled};
 pub use fanlog_storage::journal::JournalConfig;
 pub use fanlog_storage::{ActiveProducer, FileSlice};
 pub use fetch::FetchResult;
@@ -81,6 +83,12 @@ pub use offsets_types::{
 };
 pub use partition::Partition;
 pub use producer_ids::InitProducerIdError;
+pub use queues::{
+    BlockedKey, CancelOutcome, ConsumerLoad, DeadDone, DeadLetter, DeadLetterShown, DeadLetters,
+    DeadSelection, Drain, Headers, Hindrance, Message, MessageId, MessageIdError, NewQueue,
+    QueueDescription, QueueError, QueuePartitionStatus, QueueStatus, Queues, Receipt, ReceiptError,
+    Receive, Received, Redrive, SettleFailure, SettleOutcome, SettledEach, Start,
+};
 pub use shares::{
     PendingAck, SHARE_STATE_TOPIC, SessionKey, SessionPlan, ShareAckError, ShareFetchError,
     ShareFetchPlan, ShareFetched, ShareFetchedRecords, ShareOffset, SharePartitionRef,

@@ -385,6 +385,7 @@ fn assemble(
         catalog,
         groups,
         shares,
+        queues: Arc::default(),
         transactions,
         producer_ids: ProducerIds::default(),
         committer,
