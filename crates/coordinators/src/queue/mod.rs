@@ -7,10 +7,36 @@
 //! In -> out: what there is to read, what consumers say of what they hold, passed times -> a record to log, and an answer.
 //! Invariants: QUE-1, QUE-2, QUE-3, QUE-4.   Read next: `input.rs`; limits stand in `policy.rs`.
 
+mod counters;
+mod history;
 mod input;
 mod policy;
+pub mod record_format;
+mod records;
+mod state;
 
+mod ledger;
+mod waiting;
+
+mod decide;
+mod moves;
+mod status;
+
+mod check_invariants;
+
+pub use check_invariants::check_invariants;
+pub use counters::Counters;
+pub use decide::{Decision, decide};
+pub use history::{ATTEMPTS_REMEMBERED, Attempt, REASON_BYTES_MAX};
 pub use input::{
     Acquire, Claim, Found, Grant, Input, Outcome, Reply, Settle, SettleError, Settled,
 };
+pub use ledger::{Ledger, apply, history, snapshot};
+pub use moves::{Mover, PendingMove, mover, moves};
 pub use policy::{Backoff, MoveTarget, Order, Policy};
+pub use records::{Change, Head, MoveRow, QueueKey, QueueRecord, SnapshotPiece, Update};
+pub use state::{Held, State, To, Why};
+pub use status::{
+    ATTEMPTS_SHOWN, BlockReason, BlockedKey, ConsumerStatus, PartitionStatus, status,
+};
+pub use waiting::{NextRead, Waiting, memory, next_deadline, next_read};
