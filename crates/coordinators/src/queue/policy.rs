@@ -1,5 +1,6 @@
 //! What a queue allows: read anew for each decision, as it may change while records are on their way.
 
+pub use fanlog_model::settings::{Backoff, Order};
 use fanlog_model::{PartitionIndex, TopicId};
 use std::time::Duration;
 
@@ -24,40 +25,6 @@ pub struct Policy {
     pub tracked_max: usize,
     /// How many updates are logged between two snapshots at least; more where a snapshot is large.
     pub updates_per_snapshot: u32,
-}
-
-/// How long a record rests after an attempt that failed.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Backoff {
-    /// Not at all.
-    #[default]
-    None,
-    /// Always as long.
-    Fixed {
-        /// So long.
-        delay: Duration,
-        /// Up to so many hundredths of it less, by chance that depends on the record and the attempt alone.
-        jitter_percent: u8,
-    },
-    /// Twice as long each time.
-    Exponential {
-        /// After the first attempt.
-        first: Duration,
-        /// Never longer.
-        max: Duration,
-        /// As of `Fixed`.
-        jitter_percent: u8,
-    },
-}
-
-/// Whether records wait for each other.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Order {
-    /// No.
-    #[default]
-    None,
-    /// Those of one key do: in the order of their offsets, to one consumer at a time (QUE-3).
-    Key,
 }
 
 /// The partition to which records are moved, once and only once.

@@ -3,7 +3,7 @@
 use super::declaration::{Setting, Update};
 use super::layers::{BrokerLayers, group_bounds};
 use super::parse::SettingError;
-use super::{Overrides, broker_settings, group_settings, topic_settings};
+use super::{Overrides, broker_settings, group_settings, queue_settings, topic_settings};
 
 /// The longest value kept, in bytes.
 pub const VALUE_BYTES_MAX: usize = 32_767;
@@ -78,6 +78,15 @@ pub fn check_group(overrides: &Overrides, layers: &BrokerLayers<'_>) -> Result<(
     Ok(())
 }
 
+/// The canonical form of a value for a setting of a queue.
+///
+/// # Errors
+/// When there is no such setting, or it doesn't take the value.
+pub fn check_queue_setting(name: &str, value: &str) -> Result<String, SettingError> {
+    let setting = declared("queue", queue_settings().get(name), name)?;
+    canonical(setting, value)
+}
+
 /// The canonical form of a broker setting's value given while running, for one broker or for all.
 ///
 /// # Errors
@@ -97,7 +106,11 @@ fn check_dynamic(setting: &Setting, is_for_all: bool) -> Result<(), SettingError
     match setting.update {
         Update::ReadOnly => Err(SettingError::NotDynamic { name }),
         Update::PerBroker if is_for_all => Err(SettingError::PerBrokerOnly { name }),
-        Update::PerBroker | Update::ClusterWide | Update::PerTopic | Update::PerGroup => Ok(()),
+        Update::PerBroker
+        | Update::ClusterWide
+        | Update::PerTopic
+        | Update::PerGroup
+        | Update::PerQueue => Ok(()),
     }
 }
 

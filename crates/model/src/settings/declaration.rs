@@ -86,6 +86,12 @@ pub enum Valid {
     UnlimitedOrPositive,
     /// `latest`, `earliest`, or `by_duration:` and an ISO 8601 duration.
     OffsetReset,
+    /// A duration as people write it (`30s`), from the first to the second number of milliseconds.
+    Duration(u64, u64),
+    /// `none`, `fixed:<duration>[:<jitter>]` or `exponential:<first>:<max>[:<jitter>]`.
+    Backoff,
+    /// Nothing, `none`, or a topic's name.
+    DeadLetter,
 }
 
 /// How a setting may be changed.
@@ -101,6 +107,8 @@ pub enum Update {
     PerTopic,
     /// While running, per group.
     PerGroup,
+    /// While running, per queue.
+    PerQueue,
 }
 
 /// What a setting does here.

@@ -5,7 +5,10 @@ use super::layers::{
     BrokerLayers, Source, broker_synonyms, effective_broker_value, effective_group_value,
     effective_topic_value,
 };
-use super::{Overrides, broker_settings, group_settings, topic_settings};
+use super::{
+    Overrides, broker_settings, effective_queue_value, group_settings, queue_settings,
+    topic_settings,
+};
 
 /// A value that would be in force if those before it were not given.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -87,6 +90,14 @@ pub fn describe_group(
     selected(group_settings().values(), wanted)
         .map(describe)
         .collect()
+}
+
+/// Every setting of a queue, by name: the value in force, and whether it was given.
+pub fn describe_queue(queue: &Overrides) -> impl Iterator<Item = (&'static Setting, &str, bool)> {
+    queue_settings().values().map(|setting| {
+        let value = effective_queue_value(setting.name, queue);
+        (*setting, value, queue.contains_key(setting.name))
+    })
 }
 
 /// Every setting of a broker (or those in `wanted`).

@@ -13,6 +13,7 @@ mod describe;
 mod document;
 mod layers;
 mod parse;
+mod queue_settings;
 mod share_settings;
 mod topic_settings;
 
@@ -23,17 +24,19 @@ mod broker_log_table;
 mod broker_own_table;
 mod broker_server_table;
 mod group_table;
+mod queue_table;
 mod topic_table;
 
 pub use broker_settings::BrokerSettings;
 pub use check::{
     OVERRIDES_BYTES_MAX, VALUE_BYTES_MAX, check_broker_dynamic, check_group, check_group_setting,
-    check_size, check_statics, check_topic, check_topic_setting,
+    check_queue_setting, check_size, check_statics, check_topic, check_topic_setting,
 };
 pub use consumer_settings::{ConsumerGroupSettings, ConsumerSettings};
 pub use declaration::{Effect, Setting, SettingType, Update, Valid};
 pub use describe::{
-    Described, Synonym, describe_broker, describe_broker_default, describe_group, describe_topic,
+    Described, Synonym, describe_broker, describe_broker_default, describe_group, describe_queue,
+    describe_topic,
 };
 pub use document::settings_page;
 pub(crate) use layers::group_bounds;
@@ -41,6 +44,10 @@ pub use layers::{
     BrokerLayers, Source, effective_broker_value, effective_group_value, effective_topic_value,
 };
 pub use parse::SettingError;
+pub use queue_settings::{
+    Backoff, DeadLetter, FilterScope, Order, QUEUE_NAME_BYTES_MAX, QueueSettings, check_queue_name,
+    duration, effective_queue_value, redrive_topic,
+};
 pub use share_settings::{OffsetReset, ShareGroupSettings, ShareSettings};
 pub use topic_settings::{
     CleanupPolicy, CompressionType, Durability, MessageTimestampType, TopicSettings,
@@ -63,6 +70,12 @@ pub fn topic_settings() -> &'static BTreeMap<&'static str, &'static Setting> {
 /// All settings that a group may have, by name.
 pub fn group_settings() -> &'static BTreeMap<&'static str, &'static Setting> {
     static ALL: LazyLock<BTreeMap<&str, &Setting>> = LazyLock::new(|| index(&[group_table::TABLE]));
+    &ALL
+}
+
+/// All settings that a queue may have, by name.
+pub fn queue_settings() -> &'static BTreeMap<&'static str, &'static Setting> {
+    static ALL: LazyLock<BTreeMap<&str, &Setting>> = LazyLock::new(|| index(&[queue_table::TABLE]));
     &ALL
 }
 

@@ -1,9 +1,11 @@
 //! One value against one declaration.
 
 use super::declaration::{Effect, Setting, SettingType, Valid};
+use super::queue_settings::{Backoff, DeadLetter, duration};
 use super::share_settings::OffsetReset;
 use super::topic_settings::{Durability, INTERVAL_MS_MAX};
 use std::collections::BTreeSet;
+use std::time::Duration;
 use thiserror::Error;
 
 /// Why a setting's value is refused.
@@ -12,7 +14,7 @@ pub enum SettingError {
     /// No such setting.
     #[error("unknown {of} setting '{name}'; docs/settings.md lists those there are")]
     Unknown {
-        /// `topic`, `broker` or `group`.
+        /// `topic`, `broker`, `group` or `queue`.
         of: &'static str,
         /// The name given.
         name: String,
@@ -189,6 +191,15 @@ impl Setting {
                 format!("sync, os, or interval:<ms> with 1 to {INTERVAL_MS_MAX} milliseconds")
             }
             Valid::OffsetReset => "latest, earliest, or by_duration:<PnDTnHnMn.nS>".to_owned(),
+            Valid::Duration(least, most) => format!(
+                "a duration from {} to {}, such as 500ms, 30s, 5m, 2h or 7d",
+                shown_duration(least),
+                shown_duration(most)
+            ),
+            Valid::Backoff => "none, fixed:<duration>[:<jitter>] or exponential:<first>:<max>[:<jitter>], with durations up to 7d and the jitter from 0 to 100 percent".to_owned(),
+            Valid::DeadLetter => {
+                "a topic's name, none, or nothing for the queue's name and .dead".to_owned()
+            }
             Valid::UnlimitedOrPositive => format!("-1 for no limit, or {kind} of 1 or more"),
         }
     }
@@ -214,10 +225,33 @@ impl Valid {
             }
             (Self::Durability, Value::Text(text)) => Durability::of(text).is_some(),
             (Self::OffsetReset, Value::Text(text)) => OffsetReset::of(text).is_some(),
+            (Self::Duration(least, most), Value::Text(text)) => {
+                duration(text).is_some_and(|given| {
+                    let bounds = Duration::from_millis(least)..=Duration::from_millis(most);
+                    bounds.contains(&given)
+                })
+            }
+            (Self::Backoff, Value::Text(text)) => Backoff::of(text).is_some(),
+            (Self::DeadLetter, Value::Text(text)) => DeadLetter::of(text).is_some(),
             // The tables' test holds that each range fits its type.
             _ => false,
         }
     }
+}
+
+/// In the largest unit that divides it.
+fn shown_duration(ms: u64) -> String {
+    const UNITS: [(u64, &str); 4] = [
+        (86_400_000, "d"),
+        (3_600_000, "h"),
+        (60_000, "m"),
+        (1_000, "s"),
+    ];
+    let unit = UNITS
+        .into_iter()
+        .find(|(unit_ms, _)| ms >= *unit_ms && ms % unit_ms == 0);
+    let (unit_ms, name) = unit.unwrap_or((1, "ms"));
+    format!("{}{name}", ms / unit_ms)
 }
 
 fn parse_boolean(text: &str) -> Option<Value> {

@@ -81,6 +81,8 @@ pub struct TopicSettings {
     pub min_compaction_lag_ms: i64,
     /// `retention.bytes`; none for no limit.
     pub retention_bytes: Option<u64>,
+    /// `retention.hold.bytes`; none for no limit.
+    pub retention_hold_bytes: Option<u64>,
     /// `retention.ms`; none for no limit.
     pub retention_ms: Option<u64>,
     /// `segment.bytes`.
@@ -119,6 +121,7 @@ impl TopicSettings {
                 .expect("a number setting in force is a number: it was checked, or is a default"),
             min_compaction_lag_ms: number("min.compaction.lag.ms"),
             retention_bytes: limit("retention.bytes"),
+            retention_hold_bytes: limit("retention.hold.bytes"),
             retention_ms: limit("retention.ms"),
             segment_bytes: size("segment.bytes"),
             segment_index_bytes: size("segment.index.bytes"),

@@ -46,6 +46,7 @@ pub(super) const TABLE: &[Setting] = settings! {
     "remote.log.delete.on.disable", Boolean, Some("false"), Any, PerTopic, REMOTE, [], "Whether the remote copy goes when the tier is switched off.";
     "remote.storage.enable", Boolean, Some("false"), Any, PerTopic, REMOTE, [], "Whether closed segments are copied to a remote tier.";
     "retention.bytes", Long, Some("-1"), Any, PerTopic, Honoured, ["log.retention.bytes"], "The oldest segments of a partition go once it is larger; negative for no limit.";
+    "retention.hold.bytes", Long, Some("10737418240"), AtLeast(-1), PerTopic, Honoured, [], "Ours: retention takes nothing that a queue has yet to see, unless so many bytes of a partition are held back; -1 for no limit.";
     "retention.ms", Long, Some("604800000"), AtLeast(-1), PerTopic, Honoured, ["log.retention.ms", "log.retention.minutes", "log.retention.hours"], "A segment goes once its newest record is older; -1 for no limit.";
     "segment.bytes", Int, Some("1073741824"), AtLeast(1_048_576), PerTopic, Honoured, ["log.segment.bytes"], "A new segment begins before the current one grows beyond this.";
     "segment.index.bytes", Int, Some("10485760"), AtLeast(4), PerTopic, Honoured, ["log.index.size.max.bytes"], "A new segment begins when an index reaches this size.";
