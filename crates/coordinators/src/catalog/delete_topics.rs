@@ -1,5 +1,6 @@
 //! Deleting topics. The record comes first; the broker removes the folders once it is durable, or at its next start.
 
+use super::queues::end_queues_of;
 use super::record::Record;
 use super::{CatalogView, Decision, Ledger, Rules};
 use fanlog_model::{TopicId, TopicName};
@@ -87,10 +88,16 @@ pub fn delete_topics(
         }
     };
     let reply: Vec<_> = request.iter().map(decide).collect();
+    // The queues of a topic go with it, in the same change.
     let records = reply
         .iter()
         .flatten()
-        .map(|t| Record::TopicDeleted(t.id))
+        .filter_map(|deleted| view.topic_by_id(deleted.id))
+        .flat_map(|topic| {
+            let mut records = end_queues_of(view, topic);
+            records.push(Record::TopicDeleted(topic.id));
+            records
+        })
         .collect();
     Decision { records, reply }
 }

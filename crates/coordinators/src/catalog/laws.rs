@@ -19,6 +19,9 @@ enum Step {
     ProducerIds,
     OffsetsTopic,
     Made(u8, i32),
+    CreateQueue(u8, u8),
+    AlterQueue(u8, bool),
+    DeleteQueue(u8),
 }
 
 const NAMES: [&str; 8] = [
@@ -52,6 +55,9 @@ fn step() -> impl Strategy<Value = Step> {
         1 => Just(Step::ProducerIds),
         1 => Just(Step::OffsetsTopic),
         1 => (name(), 0..9_i32).prop_map(|(n, c)| Step::Made(n, c)),
+        2 => (name(), name()).prop_map(|(n, t)| Step::CreateQueue(n, t)),
+        1 => (name(), any::<bool>()).prop_map(|(n, p)| Step::AlterQueue(n, p)),
+        1 => name().prop_map(Step::DeleteQueue),
     ]
 }
 
@@ -125,6 +131,9 @@ fn run(catalog: &mut Catalog, step: &Step) -> Option<ProducerIdBlock> {
         Step::OffsetsTopic => {
             catalog.ensure_offsets_topic();
         }
+        Step::CreateQueue(..) | Step::AlterQueue(..) | Step::DeleteQueue(_) => {
+            run_queue(catalog, step)
+        }
         Step::Made(n, count) => {
             let id = catalog.topic(&name(*n)).map_or(TopicId::ZERO, |t| t.id);
             let decision = note_made(&catalog.ledger, &[(id, *count)]);
@@ -132,6 +141,40 @@ fn run(catalog: &mut Catalog, step: &Step) -> Option<ProducerIdBlock> {
         }
     }
     None
+}
+
+fn run_queue(catalog: &mut Catalog, step: &Step) {
+    let named = |n: &u8| GroupId::from(name(*n).as_str());
+    match step {
+        Step::CreateQueue(n, topic) => {
+            let new = NewQueue {
+                id: catalog.draw_id().0,
+                name: named(n),
+                topic: name(*topic),
+                start: QueueStart::Latest,
+                overrides: Overrides::new(),
+                taken_by: None,
+            };
+            let decision = create_queue(&catalog.ledger, &catalog.rules, &new);
+            catalog.carry_out(decision).ok();
+        }
+        Step::AlterQueue(n, is_paused) => {
+            let changes = [("paused".to_owned(), Some(is_paused.to_string()))].into();
+            let decision = alter_queue(&catalog.ledger, &catalog.rules, &named(n), &changes);
+            catalog.carry_out(decision).ok();
+        }
+        Step::DeleteQueue(n) => {
+            let decision = delete_queue(&catalog.ledger, &catalog.rules, &named(n));
+            catalog.carry_out(decision).ok();
+        }
+        _ => unreachable!("only queues come here"),
+    }
+    let view = catalog.ledger.view();
+    let has_topic = |queue: &Arc<Queue>| view.topic_by_id(queue.topic).is_some();
+    assert!(
+        view.queues().all(has_topic),
+        "no queue is without its topic"
+    );
 }
 
 fn alter(catalog: &mut Catalog, step: &Step) {

@@ -1,11 +1,12 @@
 //! What the catalog's topic remembers, and the snapshot of it that readers hold.
 
-use super::record::{BrokerScope, Record, Topic};
+use super::record::{BrokerScope, Queue, Record, Topic};
 use fanlog_model::invariants::CAT_1;
 use fanlog_model::settings::Overrides;
 use fanlog_model::{GroupId, TopicId, TopicName};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
+use uuid::Uuid;
 
 /// The catalog at one moment. Readers hold it behind an [`Arc`] and never wait for a writer.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -16,6 +17,9 @@ pub struct CatalogView {
     metric_keys: BTreeMap<String, TopicName>,
     broker_settings: BTreeMap<BrokerScope, Arc<Overrides>>,
     group_settings: BTreeMap<GroupId, Arc<Overrides>>,
+    queues: BTreeMap<GroupId, Arc<Queue>>,
+    queues_by_id: BTreeMap<Uuid, GroupId>,
+    queues_by_topic: BTreeMap<TopicId, BTreeSet<GroupId>>,
     partitions: u64,
     next_producer_id: i64,
 }
@@ -69,6 +73,28 @@ impl CatalogView {
         self.group_settings.keys()
     }
 
+    /// The queue of that name.
+    pub fn queue(&self, name: &GroupId) -> Option<&Arc<Queue>> {
+        self.queues.get(name)
+    }
+
+    /// The queue of that id.
+    pub fn queue_by_id(&self, id: Uuid) -> Option<&Arc<Queue>> {
+        self.queue(self.queues_by_id.get(&id)?)
+    }
+
+    /// All queues, by name.
+    pub fn queues(&self) -> impl ExactSizeIterator<Item = &Arc<Queue>> {
+        self.queues.values()
+    }
+
+    /// The queues of a topic, by name.
+    pub fn queues_of_topic(&self, topic: TopicId) -> impl ExactSizeIterator<Item = &Arc<Queue>> {
+        static NONE: BTreeSet<GroupId> = BTreeSet::new();
+        let names = self.queues_by_topic.get(&topic).unwrap_or(&NONE);
+        names.iter().map(|name| &self.queues[name])
+    }
+
     /// The first producer id that was never handed out.
     pub fn next_producer_id(&self) -> i64 {
         self.next_producer_id
@@ -80,7 +106,7 @@ impl CatalogView {
     }
 
     fn insert_topic(&mut self, topic: &Topic) {
-        self.remove_topic(topic.id);
+        self.forget_topic(topic.id);
         // A later life of the name ends the earlier one, should the tombstone between have been compacted away.
         if let Some(earlier) = self.by_name.get(&topic.name).map(|t| t.id) {
             self.remove_topic(earlier);
@@ -93,13 +119,75 @@ impl CatalogView {
         self.by_id.insert(topic.id, topic);
     }
 
+    /// The topic is gone, and its queues with it.
     fn remove_topic(&mut self, id: TopicId) {
+        for name in self.queues_by_topic.remove(&id).unwrap_or_default() {
+            if let Some(queue) = self.queues.remove(&name) {
+                self.queues_by_id.remove(&queue.id);
+            }
+        }
+        self.forget_topic(id);
+    }
+
+    fn insert_queue(&mut self, queue: &Queue) {
+        self.remove_queue(queue.id);
+        // A later life of the name ends the earlier one, should the tombstone between have been compacted away.
+        if let Some(earlier) = self.queues.get(&queue.name).map(|queue| queue.id) {
+            self.remove_queue(earlier);
+        }
+        let (name, queue) = (queue.name.clone(), Arc::new(queue.clone()));
+        self.queues_by_id.insert(queue.id, name.clone());
+        let of_topic = self.queues_by_topic.entry(queue.topic).or_default();
+        of_topic.insert(name.clone());
+        self.queues.insert(name, queue);
+    }
+
+    fn remove_queue(&mut self, id: Uuid) {
+        let name = self.queues_by_id.remove(&id);
+        let Some(queue) = name.and_then(|name| self.queues.remove(&name)) else {
+            return;
+        };
+        if let Some(of_topic) = self.queues_by_topic.get_mut(&queue.topic) {
+            of_topic.remove(&queue.name);
+            if of_topic.is_empty() {
+                self.queues_by_topic.remove(&queue.topic);
+            }
+        }
+    }
+
+    fn forget_topic(&mut self, id: TopicId) {
         let Some(topic) = self.by_id.remove(&id) else {
             return;
         };
         self.partitions -= u64::from(topic.partitions.unsigned_abs());
         self.metric_keys.remove(&topic.name.metric_key());
         self.by_name.remove(&topic.name);
+    }
+}
+
+impl CatalogView {
+    fn check_queues(&self) {
+        assert_eq!(
+            self.queues.len(),
+            self.queues_by_id.len(),
+            "{CAT_1}: one id per queue"
+        );
+        for (name, queue) in &self.queues {
+            assert_eq!(*name, queue.name, "{CAT_1}: a queue stands under its name");
+            let by_id = self.queues_by_id.get(&queue.id);
+            assert_eq!(by_id, Some(name), "{CAT_1}: a queue stands under its id");
+            let of_topic = self.queues_by_topic.get(&queue.topic);
+            assert!(
+                of_topic.is_some_and(|names| names.contains(name)),
+                "{CAT_1}: queue {name} stands under its topic"
+            );
+        }
+        let of_topics: usize = self.queues_by_topic.values().map(BTreeSet::len).sum();
+        assert_eq!(
+            of_topics,
+            self.queues.len(),
+            "{CAT_1}: queues stand under one topic"
+        );
     }
 }
 
@@ -151,6 +239,7 @@ impl Ledger {
             view.next_producer_id >= 0,
             "{CAT_1}: producer ids are not negative"
         );
+        view.check_queues();
     }
 }
 
@@ -174,6 +263,8 @@ pub fn apply(ledger: &mut Ledger, record: &Record) {
             view.group_settings
                 .insert(group.clone(), Arc::new(overrides.clone()));
         }
+        Record::Queue(queue) => view.insert_queue(queue),
+        Record::QueueDeleted(id) => view.remove_queue(*id),
         // Ids are never handed out twice (PRD-2), so the counter only rises.
         Record::ProducerIds { next } => {
             view.next_producer_id = view.next_producer_id.max(*next);

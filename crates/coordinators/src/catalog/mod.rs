@@ -1,4 +1,4 @@
-//! The catalog: topics, their ids, partitions and settings, brokers' settings, and blocks of producer ids.
+//! The catalog: topics, their ids, partitions and settings, queues, brokers' settings, and blocks of producer ids.
 //!
 //! Why it exists: create, delete, alter and expand must answer once durable, and a crash at any step must leave the
 //! old or the new state.
@@ -21,6 +21,7 @@ mod internal_topic;
 mod ledger;
 mod made;
 mod producer_ids;
+mod queues;
 mod record;
 
 pub use alter_configs::{
@@ -37,7 +38,11 @@ pub use made::note_made;
 pub use producer_ids::{
     PRODUCER_ID_BLOCK_LENGTH, ProducerIdBlock, ProducerIdsExhausted, allocate_producer_ids,
 };
-pub use record::{BrokerScope, CatalogRecordError, Record, Topic};
+pub use queues::{
+    AlterQueueError, CreateQueueError, GroupKind, NewQueue, NoSuchQueue, QUEUES_MAX,
+    QUEUES_PER_TOPIC_MAX, QueueSettingError, alter_queue, create_queue, delete_queue,
+};
+pub use record::{BrokerScope, CatalogRecordError, Queue, QueueStart, Record, Topic};
 
 use fanlog_model::settings::{
     BrokerLayers, BrokerSettings, ConsumerGroupSettings, Overrides, ShareGroupSettings,

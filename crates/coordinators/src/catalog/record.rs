@@ -8,11 +8,13 @@
 //!
 //! ```text
 //! key    kind u8 | TOPIC: topic id, 16 bytes | BROKER_SETTINGS: broker id i32, -1 for all | PRODUCER_IDS: nothing
-//!        GROUP_SETTINGS: group text
-//! value  version u16, 1, then by kind; no value (a tombstone) deletes the topic or the settings
+//!        GROUP_SETTINGS: group text | QUEUE: queue id, 16 bytes
+//! value  version u16, 1, then by kind; no value (a tombstone) deletes the topic, the queue or the settings
 //!   TOPIC            name text | partitions i32 | made i32 | flags u8, bit 0: internal | overrides map
 //!   BROKER_SETTINGS, GROUP_SETTINGS  overrides map
 //!   PRODUCER_IDS     next i64, the first id never handed out
+//!   QUEUE            name text | topic id, 16 bytes | start u8: 0 latest, 1 earliest, 2 time, 3 offset | time or offset i64, else 0
+//!                    partitions at the start i32 | overrides map
 //! text   length u16 | UTF-8 bytes
 //! map    count u32 | count times: name text, value text; names ascending
 //! ```
@@ -20,7 +22,7 @@
 
 use super::bytes_in::BytesIn;
 use fanlog_model::settings::Overrides;
-use fanlog_model::{BrokerId, GroupId, TopicId, TopicName};
+use fanlog_model::{BrokerId, GroupId, Offset, TimestampMs, TopicId, TopicName};
 use std::collections::BTreeMap;
 use thiserror::Error;
 use uuid::Uuid;
@@ -29,6 +31,7 @@ const KIND_TOPIC: u8 = 1;
 const KIND_BROKER_SETTINGS: u8 = 2;
 const KIND_PRODUCER_IDS: u8 = 3;
 const KIND_GROUP_SETTINGS: u8 = 4;
+const KIND_QUEUE: u8 = 5;
 const VERSION: u16 = 1;
 const FLAG_INTERNAL: u8 = 1;
 
@@ -47,6 +50,36 @@ pub struct Topic {
     pub overrides: Overrides,
     /// Whether it is ours: clients may read it, and may not produce to it, alter or delete it.
     pub is_internal: bool,
+}
+
+/// A queue as the catalog keeps it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Queue {
+    /// Its name, unique among living queues and groups.
+    pub name: GroupId,
+    /// The id of this life of the queue.
+    pub id: Uuid,
+    /// The topic that it reads.
+    pub topic: TopicId,
+    /// Where it begins.
+    pub start: QueueStart,
+    /// How many partitions the topic had when it was created: those added later are read from their beginning.
+    pub partitions_at_start: i32,
+    /// The settings given for it, by name, in canonical form.
+    pub overrides: Overrides,
+}
+
+/// Where a queue begins to read each partition that its topic had when it was created.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum QueueStart {
+    /// With what is produced from its creation on.
+    Latest,
+    /// With the oldest record.
+    Earliest,
+    /// With the first record that is no older.
+    Time(TimestampMs),
+    /// At this offset of every partition.
+    Offset(Offset),
 }
 
 /// Whose settings a record holds.
@@ -69,6 +102,10 @@ pub enum Record {
     BrokerSettings(BrokerScope, Overrides),
     /// The settings of a group are now exactly these.
     GroupSettings(GroupId, Overrides),
+    /// The queue is now so: created, or its settings changed.
+    Queue(Queue),
+    /// The queue is gone.
+    QueueDeleted(Uuid),
     /// Producer ids below `next` may have been handed out.
     ProducerIds {
         /// The first id that was never handed out.
@@ -140,6 +177,11 @@ impl Record {
                 put_text(&mut key, group.as_str());
                 key
             }
+            Self::Queue(Queue { id, .. }) | Self::QueueDeleted(id) => {
+                let mut key = vec![KIND_QUEUE];
+                key.extend_from_slice(id.as_bytes());
+                key
+            }
             Self::ProducerIds { .. } => vec![KIND_PRODUCER_IDS],
         }
     }
@@ -155,7 +197,8 @@ impl Record {
                 out.push(if topic.is_internal { FLAG_INTERNAL } else { 0 });
                 put_map(&mut out, &topic.overrides);
             }
-            Self::TopicDeleted(_) => return None,
+            Self::TopicDeleted(_) | Self::QueueDeleted(_) => return None,
+            Self::Queue(queue) => put_queue(&mut out, queue),
             Self::BrokerSettings(_, overrides) | Self::GroupSettings(_, overrides)
                 if overrides.is_empty() =>
             {
@@ -197,6 +240,11 @@ impl Record {
                 })?;
                 Ok(Self::GroupSettings(group, overrides))
             }
+            KIND_QUEUE => {
+                let id = Uuid::from_bytes(key.array("queue id")?);
+                key.finish()?;
+                value.map_or(Ok(Self::QueueDeleted(id)), |value| decode_queue(id, value))
+            }
             KIND_PRODUCER_IDS => {
                 key.finish()?;
                 let value = value.ok_or(CatalogRecordError::Illegal {
@@ -235,6 +283,48 @@ fn decode_topic(id: TopicId, value: &[u8]) -> Result<Record, CatalogRecordError>
         made,
         overrides,
         is_internal: flags & FLAG_INTERNAL != 0,
+    }))
+}
+
+fn put_queue(out: &mut Vec<u8>, queue: &Queue) {
+    put_text(out, queue.name.as_str());
+    out.extend_from_slice(queue.topic.0.as_bytes());
+    let (kind, number) = match queue.start {
+        QueueStart::Latest => (0, 0),
+        QueueStart::Earliest => (1, 0),
+        QueueStart::Time(time) => (2, time.0),
+        QueueStart::Offset(offset) => (3, offset.0),
+    };
+    out.push(kind);
+    out.extend_from_slice(&i64::to_be_bytes(number));
+    out.extend_from_slice(&queue.partitions_at_start.to_be_bytes());
+    put_map(out, &queue.overrides);
+}
+
+fn decode_queue(id: Uuid, value: &[u8]) -> Result<Record, CatalogRecordError> {
+    let mut value = versioned(KIND_QUEUE, value)?;
+    let name = GroupId::from(value.text("queue name")?);
+    let topic = TopicId(Uuid::from_bytes(value.array("topic id")?));
+    let start = match (value.u8("start")?, value.i64("number of the start")?) {
+        (0, 0) => QueueStart::Latest,
+        (1, 0) => QueueStart::Earliest,
+        (2, time) => QueueStart::Time(TimestampMs(time)),
+        (3, offset) if offset >= 0 => QueueStart::Offset(Offset(offset)),
+        (kind, number) => return Err(illegal("start", format_args!("{kind} {number}"))),
+    };
+    let partitions_at_start = value.i32("partition count")?;
+    if partitions_at_start < 1 {
+        return Err(illegal("partition count", partitions_at_start));
+    }
+    let overrides = take_map(&mut value)?;
+    value.finish()?;
+    Ok(Record::Queue(Queue {
+        name,
+        id,
+        topic,
+        start,
+        partitions_at_start,
+        overrides,
     }))
 }
 

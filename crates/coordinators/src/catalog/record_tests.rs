@@ -27,6 +27,27 @@ fn topic() -> impl Strategy<Value = Topic> {
         )
 }
 
+fn queue() -> impl Strategy<Value = Queue> {
+    let start = prop_oneof![
+        Just(QueueStart::Latest),
+        Just(QueueStart::Earliest),
+        any::<i64>().prop_map(|time| QueueStart::Time(TimestampMs(time))),
+        (0..=i64::MAX).prop_map(|offset| QueueStart::Offset(Offset(offset))),
+    ];
+    // Few names, ids and topics, so that queues meet.
+    let ids = (0..4_u128, 0..3_u128);
+    ("[a-c]", ids, start, 1..=i32::MAX, overrides()).prop_map(
+        |(name, (id, topic), start, partitions_at_start, overrides)| Queue {
+            name: GroupId::from(name.as_str()),
+            id: Uuid::from_u128(id),
+            topic: TopicId(Uuid::from_u128(topic)),
+            start,
+            partitions_at_start,
+            overrides,
+        },
+    )
+}
+
 pub(in super::super) fn record() -> impl Strategy<Value = Record> {
     let scope = prop_oneof![
         Just(BrokerScope::Default),
@@ -34,6 +55,8 @@ pub(in super::super) fn record() -> impl Strategy<Value = Record> {
     ];
     prop_oneof![
         topic().prop_map(Record::Topic),
+        queue().prop_map(Record::Queue),
+        any::<[u8; 16]>().prop_map(|id| Record::QueueDeleted(Uuid::from_bytes(id))),
         any::<[u8; 16]>().prop_map(|id| Record::TopicDeleted(TopicId(Uuid::from_bytes(id)))),
         (scope, overrides()).prop_map(|(scope, map)| Record::BrokerSettings(scope, map)),
         (0..=i64::MAX).prop_map(|next| Record::ProducerIds { next }),
@@ -97,6 +120,20 @@ fn the_layout_is_the_one_drawn() {
     assert_eq!(ids.encode_key(), [3]);
     let value = b"\0\x01\0\0\0\0\0\0\x03\xe8";
     assert_eq!(ids.encode_value().as_deref(), Some(value.as_slice()));
+    let queue = Record::Queue(Queue {
+        name: GroupId::from("mail"),
+        id: Uuid::from_u128(9),
+        topic: TopicId(Uuid::from_u128(7)),
+        start: QueueStart::Offset(Offset(300)),
+        partitions_at_start: 3,
+        overrides: [("order".to_owned(), "key".to_owned())].into(),
+    });
+    assert_eq!(
+        queue.encode_key(),
+        b"\x05\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\x09"
+    );
+    let value = b"\0\x01\0\x04mail\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\x07\x03\0\0\0\0\0\0\x01\x2c\0\0\0\x03\0\0\0\x01\0\x05order\0\x03key";
+    assert_eq!(queue.encode_value().as_deref(), Some(value.as_slice()));
     let all = Record::BrokerSettings(BrokerScope::Default, Overrides::new());
     assert_eq!(all.encode_key(), b"\x02\xff\xff\xff\xff");
     assert_eq!(all.encode_value(), None);
