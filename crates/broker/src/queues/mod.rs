@@ -8,11 +8,14 @@
 //! Invariants: QUE-1, QUE-2, QUE-3, QUE-4.   Read next: `types.rs`.
 
 mod dead_types;
+mod delays;
+mod piece;
 mod receipt;
 mod status_types;
 mod types;
 
 pub use dead_types::{DeadDone, DeadLetter, DeadLetterShown, DeadLetters, DeadSelection, Redrive};
+pub use delays::{DELIVER_AFTER, DELIVER_AT};
 pub use receipt::{Receipt, ReceiptError};
 pub use status_types::{
     BlockedKey, ConsumerLoad, Drain, Hindrance, QueuePartitionStatus, QueueStatus,

@@ -7,7 +7,6 @@
 //! Invariants: QUE-1, LOG-2, OPS-1 (bytes count against the budget of fetches).   Read next: `found.rs`.
 
 use super::found::Scan;
-use super::seat::Seated;
 use super::shard::Shard;
 use super::{Shares, visible_end};
 use crate::broker::Broker;
@@ -17,6 +16,7 @@ use crate::groups::CoordinatorError;
 use crate::lookup::{LookupError, PartitionUnavailable, TopicRef};
 use crate::offsets_types::OffsetsError;
 use crate::partition::{Partition, Wanted};
+use crate::seats::Seated;
 use crate::waiters::FetchWaiter;
 use bytes::Bytes;
 use fanlog_coordinators::share::{Acquire, AcquireMode, Acquired, Input, Policy, Reply, ShareKey};
@@ -120,7 +120,7 @@ struct Target {
     position: usize,
     partition: Arc<Partition>,
     shard: Arc<Shard>,
-    seated: Seated,
+    seated: Seated<ShareKey>,
     tickets: Option<(u64, u64)>,
 }
 

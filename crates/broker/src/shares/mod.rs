@@ -16,7 +16,6 @@ mod partitioning;
 mod prune;
 mod reset;
 mod runtime;
-mod seat;
 mod sessions;
 mod shard;
 
@@ -29,12 +28,12 @@ use crate::broker::Broker;
 use crate::groups::CoordinatorError;
 use crate::lookup::LookupError;
 use crate::partition::Partition;
+use crate::seats::Seats;
 use crate::steady_clock::SteadyClock;
 use fanlog_coordinators::share::{AckError, AckRange, Input, Policy, Reply, ShareKey};
 use fanlog_model::settings::ShareGroupSettings;
 use fanlog_model::{GroupId, PartitionIndex, TopicId};
 use parking_lot::{Mutex, RwLock};
-use seat::Seats;
 use sessions::Sessions;
 use shard::{Decided, Shard};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -73,7 +72,7 @@ pub struct Shares {
     timers: Mutex<Vec<AbortHandle>>,
     has_timers: bool,
     blocking: Blocking,
-    seats: Arc<Seats>,
+    seats: Arc<Seats<ShareKey>>,
     sessions: Mutex<Sessions>,
     counts: Arc<ShareCounts>,
 }

@@ -7,7 +7,6 @@
 //! Invariants: QUE-1, QUE-2.   Read next: `load.rs`, `prune.rs`.
 
 use super::ShareCounts;
-use super::seat::Seats;
 use crate::append_types::{AppendError, Appender};
 use crate::blocking::Blocking;
 use crate::broker::Broker;
@@ -15,6 +14,7 @@ use crate::groups::CoordinatorError;
 use crate::internal_batch::internal_batch;
 use crate::machine_runtime::load_in_background;
 use crate::partition::Partition;
+use crate::seats::Seats;
 use crate::steady_clock::SteadyClock;
 use fanlog_coordinators::Now;
 use fanlog_coordinators::share::{
@@ -37,7 +37,7 @@ pub(crate) struct Shard {
     clock: SteadyClock,
     broker: Weak<Broker>,
     blocking: Blocking,
-    seats: Arc<Seats>,
+    seats: Arc<Seats<ShareKey>>,
     counts: Arc<ShareCounts>,
     phase: Mutex<Phase>,
     /// The next deadline came closer, or the phase changed.
@@ -168,7 +168,7 @@ impl Shard {
         clock: SteadyClock,
         broker: Weak<Broker>,
         blocking: Blocking,
-        seats: Arc<Seats>,
+        seats: Arc<Seats<ShareKey>>,
         counts: Arc<ShareCounts>,
     ) -> Arc<Self> {
         Arc::new(Self {

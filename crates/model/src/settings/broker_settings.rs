@@ -84,6 +84,10 @@ pub struct BrokerSettings {
     pub groups_memory_bytes: u64,
     /// `fanlog.partitions.max`.
     pub partitions_max: u32,
+    /// `fanlog.queues.memory.bytes`.
+    pub queues_memory_bytes: u64,
+    /// `fanlog.queues.topic.num.partitions`.
+    pub queues_topic_partitions: i32,
     /// `fanlog.replication.factor.clamp`.
     pub is_replication_factor_clamped: bool,
     /// `fanlog.request.memory.bytes`.
@@ -151,6 +155,8 @@ impl BrokerSettings {
             clock_jump_ms_max: number("fanlog.clock.jump.max.ms"),
             groups_memory_bytes: long("fanlog.groups.memory.bytes"),
             partitions_max: count("fanlog.partitions.max"),
+            queues_memory_bytes: long("fanlog.queues.memory.bytes"),
+            queues_topic_partitions: small("fanlog.queues.topic.num.partitions"),
             is_replication_factor_clamped: is("fanlog.replication.factor.clamp"),
             request_memory_bytes: long("fanlog.request.memory.bytes"),
         }

@@ -70,6 +70,26 @@ pub struct RecordView<'a> {
 }
 
 impl<'a> RecordView<'a> {
+    /// The records of a batch, of which these are the bytes, decompressed, and there are `count`.
+    pub const fn all(plain: &'a [u8], count: i32) -> RecordIter<'a> {
+        RecordIter::new(plain, count)
+    }
+
+    /// One record as it stands in a batch, its length first: what [`RecordView::bytes`] gives.
+    ///
+    /// # Errors
+    /// The bytes are not one record.
+    pub fn parse(bytes: &'a [u8]) -> Result<Self, RecordError> {
+        let mut records = RecordIter::new(bytes, 1);
+        let record = records
+            .next()
+            .unwrap_or(Err(RecordError::BadLength { index: 0 }))?;
+        match records.next() {
+            Some(Err(error)) => Err(error),
+            _ => Ok(record),
+        }
+    }
+
     /// The headers in their order; a key may occur more than once.
     pub const fn headers(&self) -> HeaderIter<'a> {
         HeaderIter {

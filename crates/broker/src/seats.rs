@@ -1,38 +1,48 @@
-//! Where those wait who want records of a share-partition.
+//! Where those wait who want records of a share-partition, or of a partition of a queue.
 //!
 //! Why it exists: a wait must end exactly when records come back or the partition's state changes, never by polling; and
 //! one reads at a time, so that many who wait don't read the same bytes for nothing.
+//! Owns: who waits.   Never: what they wait for.
+//! In -> out: a key -> a place in its waiting room, until it is dropped.
 
 use crate::waiters::FetchWatchers;
-use fanlog_coordinators::share::ShareKey;
 use parking_lot::Mutex;
 use std::collections::HashMap;
+use std::hash::Hash;
 use std::sync::Arc;
 
-/// One share-partition's waiting room, while somebody is in it.
+/// One waiting room, while somebody is in it.
 #[derive(Debug, Default)]
-pub(super) struct Seat {
-    pub(super) watchers: FetchWatchers,
+pub(crate) struct Seat {
+    pub(crate) watchers: FetchWatchers,
     /// Held by who looks for records.
-    pub(super) turn: tokio::sync::Mutex<()>,
+    pub(crate) turn: tokio::sync::Mutex<()>,
 }
 
 /// All waiting rooms.
-#[derive(Debug, Default)]
-pub(super) struct Seats {
-    taken: Mutex<HashMap<ShareKey, Arc<Seat>>>,
+#[derive(Debug)]
+pub(crate) struct Seats<K> {
+    taken: Mutex<HashMap<K, Arc<Seat>>>,
+}
+
+impl<K> Default for Seats<K> {
+    fn default() -> Self {
+        Self {
+            taken: Mutex::default(),
+        }
+    }
 }
 
 /// A place in a waiting room; it is cleared away behind the last one.
 #[derive(Debug)]
-pub(super) struct Seated {
-    seats: Arc<Seats>,
-    key: ShareKey,
+pub(crate) struct Seated<K: Eq + Hash> {
+    seats: Arc<Seats<K>>,
+    key: K,
     seat: Option<Arc<Seat>>,
 }
 
-impl Seats {
-    pub(super) fn take(self: &Arc<Self>, key: &ShareKey) -> Seated {
+impl<K: Eq + Hash + Clone> Seats<K> {
+    pub(crate) fn take(self: &Arc<Self>, key: &K) -> Seated<K> {
         let mut taken = self.taken.lock();
         let seat = taken.entry(key.clone()).or_default().clone();
         Seated {
@@ -42,8 +52,8 @@ impl Seats {
         }
     }
 
-    /// Those who wait for records of a share-partition look again.
-    pub(super) fn wake(&self, key: &ShareKey) {
+    /// Those who wait for records look again.
+    pub(crate) fn wake(&self, key: &K) {
         let seat = self.taken.lock().get(key).cloned();
         if let Some(seat) = seat {
             seat.watchers.wake_all();
@@ -51,7 +61,7 @@ impl Seats {
     }
 
     /// All who wait look again.
-    pub(super) fn wake_all(&self) {
+    pub(crate) fn wake_all(&self) {
         let seats: Vec<_> = self.taken.lock().values().cloned().collect();
         for seat in seats {
             seat.watchers.wake_all();
@@ -59,22 +69,22 @@ impl Seats {
     }
 
     #[cfg(test)]
-    pub(super) fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.taken.lock().len()
     }
 }
 
-impl Seated {
-    pub(super) fn key(&self) -> &ShareKey {
+impl<K: Eq + Hash> Seated<K> {
+    pub(crate) fn key(&self) -> &K {
         &self.key
     }
 
-    pub(super) fn seat(&self) -> &Arc<Seat> {
+    pub(crate) fn seat(&self) -> &Arc<Seat> {
         self.seat.as_ref().expect("it is there until it is dropped")
     }
 }
 
-impl Drop for Seated {
+impl<K: Eq + Hash> Drop for Seated<K> {
     fn drop(&mut self) {
         let mut taken = self.seats.taken.lock();
         drop(self.seat.take());
@@ -90,18 +100,12 @@ impl Drop for Seated {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use fanlog_model::{PartitionIndex, TopicId};
 
     #[test]
     fn an_empty_waiting_room_is_cleared_away() {
         let seats = Arc::new(Seats::default());
-        let key = ShareKey {
-            group: "g".into(),
-            topic: TopicId::ZERO,
-            partition: PartitionIndex(0),
-        };
-        let first = seats.take(&key);
-        let second = seats.take(&key);
+        let first = seats.take(&7);
+        let second = seats.take(&7);
         assert!(Arc::ptr_eq(first.seat(), second.seat()));
         drop(first);
         assert_eq!(seats.len(), 1);
