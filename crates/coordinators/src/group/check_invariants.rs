@@ -2,6 +2,7 @@
 
 use super::deadlines::Purpose;
 use super::live_group::{LiveGroup, Phase};
+use super::share::without_state;
 use super::{GroupKind, GroupMetadata, Ledger, LedgerGroup, MemberId, Waiting};
 use fanlog_model::GroupId;
 use fanlog_model::invariants::{GRP_1, GRP_2, GRP_3, OPS_1};
@@ -32,6 +33,14 @@ pub fn check_invariants(ledger: &Ledger, waiting: &Waiting) {
     let (ledger_bytes, live_bytes) = (ledger.counted_bytes(), live.sum::<usize>());
     assert_eq!(ledger.bytes(), ledger_bytes, "{OPS_1}: bytes of the ledger");
     assert_eq!(waiting.bytes, live_bytes, "{OPS_1}: bytes of live groups");
+    for (id, settled) in &waiting.settled_shares {
+        let share = ledger.group(id).and_then(|known| known.share.as_deref());
+        assert_eq!(
+            share.map(without_state).as_ref(),
+            Some(&*settled.without_state),
+            "{GRP_2}: what is kept of {id} is old"
+        );
+    }
     for (id, group) in &waiting.groups {
         assert_eq!(id, &group.id, "{GRP_1}: a group is found under its name");
         check_members(group);

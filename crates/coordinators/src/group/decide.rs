@@ -57,7 +57,10 @@ pub fn decide(
         Input::ShareHeartbeat(heartbeat) => deciding.share_heartbeat(heartbeat),
         Input::DescribeShare { call, group } => deciding.describe_share(call, group),
         Input::ShareStatesChanged(changed) => deciding.share_states_changed(&changed),
-        Input::TopicsChanged => deciding.topics_changed(),
+        Input::TopicsChanged => {
+            deciding.topics_changed();
+            deciding.unsettle_share_groups();
+        }
         Input::RegexResolved(resolved) => deciding.regex_resolved(&resolved),
         Input::Leave(leave) => deciding.leave(leave),
         Input::CommitOffsets(commit) => deciding.commit_offsets(commit),
@@ -114,6 +117,7 @@ impl<'a> Deciding<'a> {
     }
 
     pub(super) fn record(&mut self, record: GroupRecord) {
+        self.unsettle_share_group(&record);
         self.decision.records.push(record);
     }
 

@@ -8,6 +8,7 @@
 use super::deadlines::{Deadlines, Purpose};
 use super::decide::Deciding;
 use super::live_group::LiveGroup;
+use super::share::SettledShareGroup;
 use super::{FewTopics, GroupKind, GroupSettings, Ledger};
 use crate::Now;
 use fanlog_model::GroupId;
@@ -22,6 +23,8 @@ pub struct Waiting {
     pub(super) groups: BTreeMap<GroupId, LiveGroup>,
     pub(super) deadlines: Deadlines,
     pub(super) bytes: usize,
+    /// Share groups that were looked at since they, or the topics, changed last.
+    pub(super) settled_shares: BTreeMap<GroupId, SettledShareGroup>,
 }
 
 impl Waiting {

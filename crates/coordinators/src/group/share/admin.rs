@@ -1,7 +1,7 @@
 //! What administrators ask of a share group: ShareGroupDescribe, DeleteGroups, and the bookkeeping of which partitions have
 //! a state.
 
-use super::heartbeat::epoch_of;
+use super::assignment::epoch_of;
 use super::{
     ShareAssignment, ShareGroup, ShareGroupEpoch, ShareMember, SharePartitions, ShareRecord,
     ShareTopic,

@@ -3,20 +3,19 @@
 //! Why it exists: the broker assigns, and the assignment takes effect at once: members of a share group may read the same
 //! partition, so nobody waits for anybody to let go.
 //! In -> out: [`ShareHeartbeat`] -> records and an answer at once.
-//! Invariants: GRP-2.   Read next: `assignor.rs`.
+//! Invariants: GRP-2.   Read next: `assignment.rs`.
 
-use super::assignor::{Candidate, assign};
-use super::{ShareAssignment, ShareGroup, ShareGroupEpoch, ShareMember, ShareRecord};
+use super::assignment::epoch_of;
+use super::{ShareAssignment, ShareGroup, ShareMember, ShareRecord};
 use crate::CallId;
-use crate::group::consumer::TargetEpoch;
 use crate::group::deadlines::Purpose;
 use crate::group::decide::Deciding;
 use crate::group::memory::{self, Growth};
 use crate::group::{
     Answer, GroupError, GroupKind, GroupRecord, MEMBERS_PER_GROUP_MAX, MemberId, PartitionSets,
 };
-use fanlog_model::{GroupId, TopicId};
-use std::collections::{BTreeMap, BTreeSet};
+use fanlog_model::GroupId;
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -78,17 +77,8 @@ pub struct ShareHeartbeatAnswer {
     pub group_epoch: i32,
 }
 
-impl Deciding<'_> {
-    pub(in crate::group) fn share_heartbeat(&mut self, heartbeat: ShareHeartbeat) {
-        let call = heartbeat.call;
-        let result = check(&heartbeat).and_then(|()| match heartbeat.member_epoch {
-            LEAVING => self.share_leave(&heartbeat),
-            _ => self.share_report(&heartbeat),
-        });
-        self.reply(call, Answer::ShareHeartbeat(result));
-    }
-
-    fn share_group(&self, id: &GroupId) -> Result<Option<&ShareGroup>, GroupError> {
+impl<'a> Deciding<'a> {
+    fn share_group(&self, id: &GroupId) -> Result<Option<&'a ShareGroup>, GroupError> {
         match self.kind(id) {
             None => Ok(None),
             Some(GroupKind::Share) => {
@@ -99,37 +89,46 @@ impl Deciding<'_> {
             Some(_) => Err(GroupError::GroupNotFound { group: id.clone() }),
         }
     }
+}
+
+impl Deciding<'_> {
+    pub(in crate::group) fn share_heartbeat(&mut self, heartbeat: ShareHeartbeat) {
+        let call = heartbeat.call;
+        let result = check(&heartbeat).and_then(|()| match heartbeat.member_epoch {
+            LEAVING => self.share_leave(&heartbeat),
+            _ => self.share_report(&heartbeat),
+        });
+        self.reply(call, Answer::ShareHeartbeat(result));
+    }
 
     fn share_report(
         &mut self,
         heartbeat: &ShareHeartbeat,
     ) -> Result<ShareHeartbeatAnswer, GroupError> {
-        let id = &heartbeat.group;
+        let (id, member_id) = (&heartbeat.group, &heartbeat.member_id);
         let known = self.share_group(id)?;
         let is_joining = heartbeat.member_epoch == JOINING;
         if known.is_none() && !is_joining {
             return Err(GroupError::GroupNotFound { group: id.clone() });
         }
-        let is_new_group = known.is_none();
-        let mut group = known.cloned().unwrap_or_default();
-        let member = self.admit_share(heartbeat, &mut group, is_new_group)?;
-        let member_id = &heartbeat.member_id;
-        let before = group.currents.get(member_id).cloned().unwrap_or_default();
+        let member = self.admit_share(heartbeat, known)?;
+        let current = known.and_then(|group| group.currents.get(member_id));
+        let before = current.cloned().unwrap_or_default();
         if !is_joining {
             check_epoch(heartbeat, &before)?;
         }
-        let mut has_changed = is_new_group;
-        if group.members.get(member_id) != Some(&member) {
-            let topics_before = group.members.get(member_id).map(|m| m.topics.clone());
-            has_changed |= topics_before.as_ref() != Some(&member.topics);
-            self.share_record(
-                &mut group,
-                id,
-                ShareRecord::Member(member_id.clone(), Some(member)),
-            );
-        }
-        self.assign_share_group(&mut group, id, has_changed);
-        let current = self.settle_share_member(&mut group, id, member_id);
+        let is_as_known = known.is_some_and(|g| g.members.get(member_id) == Some(&member));
+        let settled = self.settled_share_group(id).filter(|_| is_as_known);
+        let reassigned;
+        let (group, settled) = match known.zip(settled) {
+            // As nearly always: nobody else is looked at.
+            Some(settled) => settled,
+            None => {
+                reassigned = self.with_share_member(id, known, member_id, member);
+                (&reassigned, self.settle_share_group(id, &reassigned))
+            }
+        };
+        let current = self.settle_share_member(group, id, member_id);
         let is_news = is_joining || *current != *before || heartbeat.topics.is_some();
         let session = Purpose::Session(id.clone(), member_id.clone());
         self.set_deadline(session, heartbeat.rules.session_timeout);
@@ -138,20 +137,39 @@ impl Deciding<'_> {
             member_epoch: current.epoch,
             heartbeat_interval_ms: heartbeat.rules.heartbeat_interval_ms,
             assignment: is_news.then(|| current.assigned.clone()),
-            without_state: without_state(&group),
-            group_epoch: epoch_of(&group).epoch,
+            without_state: (*settled.without_state).clone(),
+            group_epoch: epoch_of(group).epoch,
         })
+    }
+
+    /// The group with what a member says of itself, assigned anew where that changes anything.
+    fn with_share_member(
+        &mut self,
+        id: &GroupId,
+        known: Option<&ShareGroup>,
+        member_id: &MemberId,
+        member: Arc<ShareMember>,
+    ) -> ShareGroup {
+        let mut has_changed = known.is_none();
+        let mut group = known.cloned().unwrap_or_default();
+        if group.members.get(member_id) != Some(&member) {
+            let topics_before = group.members.get(member_id).map(|m| m.topics.clone());
+            has_changed |= topics_before.as_ref() != Some(&member.topics);
+            let record = ShareRecord::Member(member_id.clone(), Some(member));
+            self.share_record(&mut group, id, record);
+        }
+        self.assign_share_group(&mut group, id, has_changed);
+        group
     }
 
     /// The member as it describes itself now, if it may be in.
     fn admit_share(
         &mut self,
         heartbeat: &ShareHeartbeat,
-        group: &mut ShareGroup,
-        is_new_group: bool,
+        group: Option<&ShareGroup>,
     ) -> Result<Arc<ShareMember>, GroupError> {
         let (id, member_id) = (&heartbeat.group, &heartbeat.member_id);
-        let known = group.members.get(member_id);
+        let known = group.and_then(|group| group.members.get(member_id));
         if known.is_none() {
             if heartbeat.member_epoch != JOINING {
                 return Err(GroupError::UnknownMember {
@@ -160,7 +178,7 @@ impl Deciding<'_> {
                 });
             }
             let max = heartbeat.rules.members_max.min(MEMBERS_PER_GROUP_MAX);
-            if group.members.len() >= max {
+            if group.is_some_and(|group| group.members.len() >= max) {
                 return Err(GroupError::GroupFull {
                     group: id.clone(),
                     max,
@@ -183,10 +201,9 @@ impl Deciding<'_> {
             Some(known) => bytes.saturating_sub(memory::of_share_member(member_id, known)),
             None => bytes,
         };
-        let growth = if is_new_group {
-            Growth::New
-        } else {
-            Growth::Known
+        let growth = match group {
+            None => Growth::New,
+            Some(_) => Growth::Known,
         };
         self.check_memory(growth, more, None)
             .map_err(|max| GroupError::MemoryFull {
@@ -196,60 +213,10 @@ impl Deciding<'_> {
         Ok(Arc::new(member))
     }
 
-    /// Raises the group's epoch where its members or topics have changed, and assigns anew.
-    fn assign_share_group(&mut self, group: &mut ShareGroup, id: &GroupId, has_changed: bool) {
-        let epoch = epoch_of(group);
-        let topics = self.topics_of(group);
-        let metadata_hash = hash(&topics);
-        if has_changed || metadata_hash != epoch.metadata_hash {
-            let raised = ShareGroupEpoch {
-                epoch: epoch.epoch + 1,
-                metadata_hash,
-            };
-            self.share_record(group, id, ShareRecord::Epoch(Some(raised)));
-        }
-        let epoch = epoch_of(group).epoch;
-        if group
-            .target_epoch
-            .is_some_and(|target| target.epoch == epoch)
-        {
-            return;
-        }
-        let candidates = group.members.iter().map(|(member_id, member)| {
-            let names = member.topics.iter();
-            let topics = names.filter_map(|name| topics.get(name).copied()).collect();
-            let before = group.targets.get(member_id).map(|target| &**target);
-            (member_id.clone(), Candidate { topics, before })
-        });
-        let assigned = assign(&candidates.collect());
-        for (member_id, target) in assigned {
-            if group.targets.get(&member_id).map(|before| &**before) != Some(&target) {
-                let record = ShareRecord::Target(member_id, Some(Arc::new(target)));
-                self.share_record(group, id, record);
-            }
-        }
-        let made = TargetEpoch {
-            epoch,
-            made_at: self.now.wall,
-        };
-        self.share_record(group, id, ShareRecord::TargetEpoch(Some(made)));
-    }
-
-    /// The topics that there are of those that members name.
-    fn topics_of(&self, group: &ShareGroup) -> BTreeMap<Arc<str>, (TopicId, i32)> {
-        let names = group
-            .members
-            .values()
-            .flat_map(|member| member.topics.iter());
-        let names: BTreeSet<&Arc<str>> = names.collect();
-        let found = |name: &Arc<str>| Some((name.clone(), self.topics.by_name(name)?));
-        names.into_iter().filter_map(found).collect()
-    }
-
     /// The member reads what it shall, from now on.
     fn settle_share_member(
         &mut self,
-        group: &mut ShareGroup,
+        group: &ShareGroup,
         id: &GroupId,
         member_id: &MemberId,
     ) -> Arc<ShareAssignment> {
@@ -268,8 +235,10 @@ impl Deciding<'_> {
             state: 0,
             assigned: (*target).clone(),
         });
-        let record = ShareRecord::Current(member_id.clone(), Some(current.clone()));
-        self.share_record(group, id, record);
+        self.record(GroupRecord::Share {
+            group: id.clone(),
+            record: ShareRecord::Current(member_id.clone(), Some(current.clone())),
+        });
         current
     }
 
@@ -345,10 +314,6 @@ impl Deciding<'_> {
     }
 }
 
-pub(super) fn epoch_of(group: &ShareGroup) -> ShareGroupEpoch {
-    group.epoch.unwrap_or_default()
-}
-
 /// In the words that Kafka's clients know.
 fn check(heartbeat: &ShareHeartbeat) -> Result<(), GroupError> {
     let refused = |reason| Err(GroupError::InvalidRequest { reason });
@@ -395,36 +360,4 @@ fn check_epoch(heartbeat: &ShareHeartbeat, current: &ShareAssignment) -> Result<
         given,
         current: current.epoch,
     })
-}
-
-/// What members read and what has no state yet.
-fn without_state(group: &ShareGroup) -> PartitionSets {
-    let mut missing = PartitionSets::new();
-    for (topic, indexes) in group.targets.values().flat_map(|target| target.iter()) {
-        missing.entry(*topic).or_default().extend(indexes);
-    }
-    let known = group.partitions.iter().flat_map(|p| &p.initialized);
-    for topic in known {
-        if let Some(indexes) = missing.get_mut(&topic.id) {
-            indexes.retain(|index| !topic.partitions.contains(index));
-        }
-    }
-    missing.retain(|_, indexes| !indexes.is_empty());
-    missing
-}
-
-/// FNV-1a over names, ids and numbers of partitions: it only has to change when they do.
-fn hash(topics: &BTreeMap<Arc<str>, (TopicId, i32)>) -> i64 {
-    let mut hash = 0xcbf2_9ce4_8422_2325_u64;
-    let mut eat = |bytes: &[u8]| {
-        for byte in bytes {
-            hash = (hash ^ u64::from(*byte)).wrapping_mul(0x100_0000_01b3);
-        }
-    };
-    for (name, (id, partitions)) in topics {
-        eat(name.as_bytes());
-        eat(id.0.as_bytes());
-        eat(&partitions.to_be_bytes());
-    }
-    hash.cast_signed()
 }

@@ -2,23 +2,43 @@
 
 use super::*;
 use crate::group::{
-    Answer, FewTopics, GroupError, GroupSettings, GroupState, Input, Ledger, MemberId, Waiting,
-    apply, check_invariants, decide, next_deadline, record_format,
+    Answer, FewTopics, GroupError, GroupSettings, GroupState, Input, Ledger, MemberId,
+    TopicsSnapshot, Waiting, apply, check_invariants, decide, next_deadline, record_format,
 };
 use crate::{CallId, Now};
-use fanlog_model::{TimestampMs, TopicId};
+use fanlog_model::{PartitionIndex, TimestampMs, TopicId};
+use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 use uuid::Uuid;
 
+/// Counts how often a topic is looked up: once for each member's topics where all members are looked at.
+#[derive(Default)]
+struct Topics {
+    few: FewTopics,
+    looks: Cell<usize>,
+}
+
+impl TopicsSnapshot for Topics {
+    fn by_name(&self, name: &str) -> Option<(TopicId, i32)> {
+        self.looks.set(self.looks.get() + 1);
+        self.few.by_name(name)
+    }
+
+    fn name_of(&self, id: TopicId) -> Option<Arc<str>> {
+        self.few.name_of(id)
+    }
+}
+
 struct World {
     settings: GroupSettings,
-    topics: FewTopics,
+    topics: Topics,
     ledger: Ledger,
     waiting: Waiting,
     log: Vec<crate::group::GroupRecord>,
     now: Duration,
+    members_max: usize,
 }
 
 fn topic(number: u128) -> TopicId {
@@ -33,11 +53,15 @@ impl World {
         });
         Self {
             settings: GroupSettings::default(),
-            topics: FewTopics(topics.collect::<BTreeMap<_, _>>()),
+            topics: Topics {
+                few: FewTopics(topics.collect::<BTreeMap<_, _>>()),
+                ..Topics::default()
+            },
             ledger: Ledger::default(),
             waiting: Waiting::default(),
             log: Vec::new(),
             now: Duration::from_secs(1),
+            members_max: 3,
         }
     }
 
@@ -92,7 +116,7 @@ impl World {
             rules: ShareRules {
                 heartbeat_interval_ms: 5_000,
                 session_timeout: Duration::from_secs(45),
-                members_max: 3,
+                members_max: self.members_max,
             },
         };
         match self.step(Input::ShareHeartbeat(heartbeat)) {
@@ -146,7 +170,8 @@ fn members_are_assigned_at_once_and_learn_of_changes_by_their_heartbeats() {
     assert_eq!((a.member_epoch, count(&a)), (2, 2));
     // The answer was lost: the epoch before is taken once more.
     assert_eq!(world.beat("a", 1, None).unwrap().member_epoch, 2);
-    world.topics.0.insert("later".into(), (topic(2), 2));
+    world.topics.few.0.insert("later".into(), (topic(2), 2));
+    world.step(Input::TopicsChanged);
     let a = world.beat("a", 2, None).unwrap();
     assert_eq!((a.member_epoch, count(&a)), (3, 3));
     let gone = world.beat("b", -1, None).unwrap();
@@ -233,7 +258,7 @@ fn an_empty_group_is_deleted_with_all_that_was_logged_of_it() {
         initialized: vec![ShareTopic {
             id: topic(1),
             name: "t".into(),
-            partitions: [fanlog_model::PartitionIndex(0)].into(),
+            partitions: [PartitionIndex(0)].into(),
         }],
         removed: Vec::new(),
         is_for_offsets: true,
@@ -242,4 +267,57 @@ fn an_empty_group_is_deleted_with_all_that_was_logged_of_it() {
     assert!(matches!(answer, Some(Answer::ShareStatesChanged(Ok(2)))));
     assert_eq!(world.step(delete()), Some(Answer::DeleteGroup(Ok(()))));
     assert_eq!(world.ledger, Ledger::default());
+}
+
+#[test]
+fn a_member_that_says_that_it_lives_makes_nobody_look_at_the_others() {
+    let mut world = World::with_topics(&[("t", 1, 4)]);
+    world.members_max = 50;
+    for number in 0..50 {
+        world.beat(&format!("m{number}"), 0, Some(&["t"])).unwrap();
+    }
+    // Each learns once what it reads in the last epoch.
+    let looks = |world: &World| world.topics.looks.replace(0);
+    looks(&world);
+    for number in 0..50 {
+        let epoch = number + 1;
+        let member = format!("m{number}");
+        assert_eq!(world.beat(&member, epoch, None).unwrap().member_epoch, 50);
+        world.beat(&member, 50, None).unwrap();
+    }
+    assert_eq!(looks(&world), 0, "all members were looked at");
+    // A change is looked at, once.
+    world.step(Input::TopicsChanged);
+    for number in 0..50 {
+        world.beat(&format!("m{number}"), 50, None).unwrap();
+    }
+    assert_eq!(looks(&world), 1);
+}
+
+#[test]
+fn what_has_no_state_is_told_until_it_has_one() {
+    let mut world = World::with_topics(&[("t", 1, 3)]);
+    let missing = |answer: ShareHeartbeatAnswer| {
+        let sets = answer.without_state.values();
+        sets.map(std::collections::BTreeSet::len).sum::<usize>()
+    };
+    assert_eq!(missing(world.beat("a", 0, Some(&["t"])).unwrap()), 3);
+    assert_eq!(missing(world.beat("a", 1, None).unwrap()), 3);
+    let change = |initialized: &[i32], removed: Vec<TopicId>| ShareStatesChanged {
+        call: CallId(4),
+        group: "g".into(),
+        initialized: vec![ShareTopic {
+            id: topic(1),
+            name: "t".into(),
+            partitions: initialized.iter().map(|at| PartitionIndex(*at)).collect(),
+        }],
+        removed,
+        is_for_offsets: false,
+    };
+    world.step(Input::ShareStatesChanged(change(&[0, 2], Vec::new())));
+    assert_eq!(missing(world.beat("a", 1, None).unwrap()), 1);
+    world.step(Input::ShareStatesChanged(change(&[1], Vec::new())));
+    assert_eq!(missing(world.beat("a", 1, None).unwrap()), 0);
+    world.step(Input::ShareStatesChanged(change(&[], vec![topic(1)])));
+    assert_eq!(missing(world.beat("a", 1, None).unwrap()), 3);
 }
