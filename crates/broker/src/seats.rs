@@ -62,7 +62,15 @@ impl<K: Eq + Hash + Clone> Seats<K> {
 
     /// All who wait look again.
     pub(crate) fn wake_all(&self) {
-        let seats: Vec<_> = self.taken.lock().values().cloned().collect();
+        self.wake_where(|_| true);
+    }
+
+    /// Those who wait in some of the rooms look again.
+    pub(crate) fn wake_where(&self, is_meant: impl Fn(&K) -> bool) {
+        let taken = self.taken.lock();
+        let meant = taken.iter().filter(|(key, _)| is_meant(key));
+        let seats: Vec<_> = meant.map(|(_, seat)| seat.clone()).collect();
+        drop(taken);
         for seat in seats {
             seat.watchers.wake_all();
         }

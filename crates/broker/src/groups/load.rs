@@ -6,8 +6,9 @@
 
 use super::shard::Shard;
 use crate::replay::{ReplayError, Replayed, replay_all};
-use fanlog_coordinators::group::{Ledger, apply, apply_end, apply_pending, record_format};
-use fanlog_model::{Offset, TopicName};
+use fanlog_coordinators::group::{Input, Ledger, apply, apply_end, apply_pending, record_format};
+use fanlog_model::Offset;
+use std::collections::BTreeSet;
 
 impl Shard {
     /// Replays the log and serves from then on.
@@ -22,21 +23,30 @@ impl Shard {
         }
     }
 
-    /// Topics that groups have offsets for and that were deleted while nobody could note it.
-    fn gone_topics(&self, ledger: &Ledger) -> Vec<TopicName> {
+    /// What was deleted while nobody could note it: topics that groups have offsets for, and those whose records they share.
+    fn gone_topics(&self, ledger: &Ledger) -> Vec<Input> {
         let Some(topics) = self.broker().map(|broker| broker.topics()) else {
             return Vec::new();
         };
         let committed = ledger.groups().flat_map(|(_, group)| group.offsets.keys());
         let pending = ledger.pending().all().map(|(_, partition)| partition);
-        let mut gone: Vec<_> = committed
+        let names: BTreeSet<_> = committed
             .chain(pending)
-            .map(|partition| partition.topic.clone())
+            .map(|partition| &partition.topic)
             .filter(|topic| topics.by_name(topic).is_none())
             .collect();
-        gone.sort();
-        gone.dedup();
-        gone
+        let partitions = ledger.groups().filter_map(|(_, known)| {
+            let share = known.share.as_ref()?;
+            share.partitions.as_ref()
+        });
+        let shared = partitions.flat_map(|of| of.initialized.iter().chain(&of.initializing));
+        let ids: BTreeSet<_> = shared
+            .map(|topic| topic.id)
+            .filter(|id| topics.by_id(*id).is_none())
+            .collect();
+        let names = names.into_iter().cloned().map(Input::TopicDeleted);
+        let ids = (!ids.is_empty()).then_some(Input::ShareTopicsDeleted(ids));
+        names.chain(ids).collect()
     }
 
     fn replayed(&self) -> Result<(Ledger, Offset), ReplayError> {

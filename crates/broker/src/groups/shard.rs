@@ -20,7 +20,7 @@ use fanlog_coordinators::group::{
     TransactionalWrite, Waiting,
 };
 use fanlog_coordinators::{CallId, Now};
-use fanlog_model::{Offset, TopicName};
+use fanlog_model::Offset;
 use fanlog_protocol::wire::EncodeError;
 use parking_lot::Mutex;
 use std::collections::HashMap;
@@ -355,7 +355,7 @@ impl Shard {
         &self,
         ledger: Ledger,
         end: Offset,
-        gone: impl FnOnce(&Ledger) -> Vec<TopicName>,
+        gone: impl FnOnce(&Ledger) -> Vec<Input>,
     ) {
         let mut phase = self.phase.lock();
         let settings = self.settings.lock().clone();
@@ -371,9 +371,9 @@ impl Shard {
             memory: self.memory.share(),
         });
         machine.note_memory(0, settings.memory_bytes_max);
-        for topic in gone(&machine.ledger) {
-            if let Err(error) = self.decide(&mut machine, Input::TopicDeleted(topic)) {
-                tracing::warn!(partition = %self.partition.folder(), %error, "offsets of deleted topics stay for now");
+        for gone in gone(&machine.ledger) {
+            if let Err(error) = self.decide(&mut machine, gone) {
+                tracing::warn!(partition = %self.partition.folder(), %error, "what groups know of deleted topics stays for now");
                 break;
             }
         }

@@ -4,13 +4,12 @@ use super::shard::Shard;
 use super::{SHARE_STATE_TOPIC, Shares};
 use crate::machine_runtime::run_timer;
 use crate::topics_view::{Topic, TopicsView};
-use fanlog_coordinators::share::{ShareKey, ShareRecord};
 use fanlog_model::TopicId;
 use std::sync::Arc;
 
 impl Shares {
     /// The topics are now these: the machines start when theirs is open.
-    pub(crate) fn follow_topics(self: &Arc<Self>, topics: &TopicsView, in_background: bool) {
+    pub(crate) fn follow_topics(&self, topics: &TopicsView, in_background: bool) {
         let mut ours = topics
             .iter()
             .filter(|topic| topic.name.as_str() == SHARE_STATE_TOPIC);
@@ -18,13 +17,7 @@ impl Shares {
             return;
         };
         let new = self.start_shards(ours);
-        let shares = self.clone();
-        let load = move || {
-            new.iter().for_each(|shard| shard.load());
-            if !new.is_empty() {
-                shares.forget_gone_topics();
-            }
-        };
+        let load = move || new.iter().for_each(|shard| shard.load());
         if in_background {
             self.blocking.spawn(load);
         } else {
@@ -68,30 +61,10 @@ impl Shares {
 
     /// A topic is gone, and with it what became of its records.
     pub(crate) fn forget_topic(&self, topic: TopicId) {
-        self.forget(|key| key.topic == topic);
-    }
-
-    fn forget_gone_topics(&self) {
-        let Ok(broker) = self.broker() else {
-            return;
-        };
-        let topics = broker.topics();
-        self.forget(|key| topics.by_id(key.topic).is_none());
-    }
-
-    fn forget(&self, is_gone: impl Fn(&ShareKey) -> bool) {
         for shard in self.shards().iter() {
-            let forgotten = shard.log_all(|machines, _| {
-                let gone = machines.of.keys().filter(|key| is_gone(key));
-                gone.map(|key| (key.clone(), ShareRecord::Deleted))
-                    .collect()
-            });
-            // One that is loading forgets those of deleted topics when it is done; a broken one answers nothing.
-            if let Err(error) = forgotten {
-                tracing::debug!(partition = %shard.partition().folder(), %error, "states of share groups stay for now");
-            }
+            shard.forget_topic(topic);
         }
-        self.seats.wake_all();
+        self.seats.wake_where(|key| key.topic == topic);
     }
 
     /// Lets every lock that has run out take effect; the timers do this on their own.

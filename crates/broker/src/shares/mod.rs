@@ -10,6 +10,7 @@
 mod fetch;
 mod follow;
 mod found;
+mod gone;
 mod load;
 mod offsets;
 mod partitioning;

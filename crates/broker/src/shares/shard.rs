@@ -4,7 +4,7 @@
 //! that is durable, wake those who wait for records, and start everything anew from the log when that fails.
 //! Owns: the machines.   Never: what may become of a record; the machine says so.
 //! In -> out: input -> a record, applied; the answer leaves once all that was decided is durable.
-//! Invariants: QUE-1, QUE-2.   Read next: `load.rs`, `prune.rs`.
+//! Invariants: QUE-1, QUE-2.   Read next: `load.rs`, `gone.rs`, `prune.rs`.
 
 use super::ShareCounts;
 use crate::append_types::{AppendError, Appender};
@@ -62,6 +62,8 @@ pub(super) struct Machines {
     pub(super) decided_end: Offset,
     /// Records appended since the log was cut last.
     pub(super) appended: u64,
+    /// When states of topics that are gone are to be deleted, where the log did not take that.
+    pub(super) forget_again_at: Option<Duration>,
     counts: Arc<ShareCounts>,
     runs: u64,
 }
@@ -83,6 +85,9 @@ pub(crate) struct Decided {
     pub(super) reply: Reply,
     end: Offset,
 }
+
+/// Of records that no decision led to, so many go into a batch: it stays far below what a log takes.
+pub(super) const RECORDS_PER_BATCH: usize = 16;
 
 /// Why a decision was not logged.
 #[derive(Debug, Error)]
@@ -106,6 +111,7 @@ impl Machines {
             deadlines: BTreeSet::new(),
             decided_end,
             appended: 0,
+            forget_again_at: None,
             counts,
             runs: 0,
         };
@@ -191,6 +197,10 @@ impl Shard {
         &self.partition
     }
 
+    pub(super) fn broker(&self) -> Option<Arc<Broker>> {
+        self.broker.upgrade()
+    }
+
     pub(super) fn clock(&self) -> &SteadyClock {
         &self.clock
     }
@@ -268,7 +278,7 @@ impl Shard {
     }
 
     /// Appends records as one batch and lets them take effect.
-    fn log(
+    pub(super) fn log(
         &self,
         machines: &mut Machines,
         records: &[(ShareKey, ShareRecord)],
@@ -297,8 +307,6 @@ impl Shard {
         self.with_machines(|shard, machines| {
             let now = shard.now();
             let records = records(machines, now);
-            // Each batch stays far below what a log takes.
-            const RECORDS_PER_BATCH: usize = 16;
             for chunk in records.chunks(RECORDS_PER_BATCH) {
                 shard.log(machines, chunk, now)?;
                 for (key, _) in chunk {
@@ -307,6 +315,13 @@ impl Shard {
             }
             Ok(machines.decided_end)
         })
+    }
+
+    /// Runs `work` on the machines, if they serve.
+    pub(super) fn with_active(&self, work: impl FnOnce(&mut Machines)) {
+        if let Phase::Active(machines) = &mut *self.phase.lock() {
+            work(machines);
+        }
     }
 
     fn with_machines<R>(
@@ -415,22 +430,30 @@ impl Shard {
         // What earlier runs appended counts as well, so that many short ones don't leave a long log.
         let start = self.partition.with_log(|log| log.log_start_offset());
         machines.appended = start.map_or(0, |start| (end.0 - start.0).max(0).unsigned_abs());
-        *self.phase.lock() = Phase::Active(Box::new(machines));
+        let mut phase = self.phase.lock();
+        // A topic that goes from now on is told; of one that went before nothing is served.
+        self.forget_gone_topics(&mut machines);
+        *phase = Phase::Active(Box::new(machines));
+        drop(phase);
         self.rearmed.notify_one();
         self.seats.wake_all();
     }
 
-    /// When the next lock runs out; none while there is nothing to wait for.
+    /// When the next lock runs out, or states are to be deleted; none while there is nothing to wait for.
     pub(super) fn next_deadline(&self) -> Option<Duration> {
-        self.look_at_all(|machines| machines.deadlines.first().map(|(deadline, _)| *deadline))
-            .flatten()
+        self.look_at_all(|machines| {
+            let lock = machines.deadlines.first().map(|(deadline, _)| *deadline);
+            lock.into_iter().chain(machines.forget_again_at).min()
+        })
+        .flatten()
     }
 
-    /// Lets every lock that has run out take effect.
+    /// Lets everything that is due take effect: every lock that has run out, and states that are to be deleted.
     pub(super) fn tick(self: &Arc<Self>) {
         let Some(broker) = self.broker.upgrade() else {
             return;
         };
+        self.forget_again();
         let shares = broker.shares();
         loop {
             let now = self.clock.monotonic();

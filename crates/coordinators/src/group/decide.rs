@@ -73,8 +73,9 @@ pub fn decide(
         Input::List(list) => deciding.list(&list),
         Input::TopicDeleted(topic) => {
             deciding.topic_deleted(&topic);
-            deciding.share_topic_deleted(topic.as_str());
+            deciding.share_topic_deleted(|of| *of.name == *topic.as_str());
         }
+        Input::ShareTopicsDeleted(ids) => deciding.share_topic_deleted(|of| ids.contains(&of.id)),
         Input::PartitionsDeleted(partitions) => deciding.partitions_deleted(&partitions),
         Input::Tick => deciding.tick(),
     }

@@ -8,6 +8,7 @@ use bytes::Bytes;
 use fanlog_model::{
     GroupId, LeaderEpoch, Offset, PartitionIndex, TopicId, TopicName, TopicPartition,
 };
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use uuid::Uuid;
 
@@ -74,6 +75,8 @@ pub enum Input {
     RegexResolved(RegexResolved),
     /// A topic is gone: its offsets must not be read as those of a later topic of the same name.
     TopicDeleted(TopicName),
+    /// Topics are gone, perhaps with others of the same names in their place: share groups have no states of them.
+    ShareTopicsDeleted(BTreeSet<TopicId>),
     /// Some partitions are gone.
     PartitionsDeleted(Vec<TopicPartition>),
     /// A deadline may have passed; fires at most one of them, so ask [`next_deadline`](super::next_deadline) again afterwards.
@@ -303,6 +306,7 @@ impl Input {
             Self::EndOffsets(_)
             | Self::List(_)
             | Self::TopicDeleted(_)
+            | Self::ShareTopicsDeleted(_)
             | Self::PartitionsDeleted(_)
             | Self::TopicsChanged
             | Self::Tick => None,

@@ -121,19 +121,18 @@ impl Deciding<'_> {
         Ok(epoch_of(&group).epoch)
     }
 
-    /// A topic is gone: no group has states of it.
-    pub(in crate::group) fn share_topic_deleted(&mut self, name: &str) {
+    /// Topics are gone: no group has states of them.
+    pub(in crate::group) fn share_topic_deleted(&mut self, is_gone: impl Fn(&ShareTopic) -> bool) {
         let groups = self.ledger.groups().filter_map(|(id, known)| {
             let partitions = known.share.as_ref()?.partitions.as_ref()?;
-            let of_topic = |topic: &ShareTopic| &*topic.name == name;
-            let is_known = partitions.initialized.iter().any(of_topic)
-                || partitions.initializing.iter().any(of_topic);
+            let is_known = partitions.initialized.iter().any(&is_gone)
+                || partitions.initializing.iter().any(&is_gone);
             if !is_known {
                 return None;
             }
             let mut partitions = SharePartitions::clone(partitions);
-            partitions.initialized.retain(|topic| !of_topic(topic));
-            partitions.initializing.retain(|topic| !of_topic(topic));
+            partitions.initialized.retain(|topic| !is_gone(topic));
+            partitions.initializing.retain(|topic| !is_gone(topic));
             Some(GroupRecord::Share {
                 group: id.clone(),
                 record: ShareRecord::Partitions(Some(Arc::new(partitions))),
