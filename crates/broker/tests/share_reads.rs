@@ -13,6 +13,7 @@ use fanlog_broker::{Broker, ShareFetchPlan};
 use fanlog_model::PartitionIndex;
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 
 /// More than half of what is read at a time, so that each batch is read on its own.
 const LARGE: usize = 600 * 1024;
@@ -99,4 +100,61 @@ async fn what_was_acquired_before_damage_is_handed_out() {
     };
     assert_eq!(shown(&fetch().await), "0-0 x1");
     assert!(fetch().await.partitions[0].is_err());
+}
+
+#[tokio::test]
+async fn a_fetch_that_waits_for_many_partitions_looks_at_those_that_change() {
+    let machine = Machine::new(23);
+    let broker = with_memory(&machine, 64 << 20);
+    let partitions = 20;
+    create(&broker, "t", partitions).await;
+    set(&broker, "share.auto.offset.reset", "earliest").await;
+    subscribe(&broker).await;
+    let waiting = |bytes_min: usize| {
+        let plan = ShareFetchPlan {
+            partitions: (0..partitions)
+                .map(|index| (id(&broker), PartitionIndex(index)))
+                .collect(),
+            wait_max: Duration::from_secs(3_600),
+            bytes_min,
+            ..wanted_by(&broker, "a")
+        };
+        let shares = broker.shares().clone();
+        tokio::spawn(async move {
+            let fetched = shares.fetch(plan).await.unwrap();
+            let outcomes = fetched.partitions.iter().enumerate();
+            let with_records = outcomes.filter(|(_, o)| !o.as_ref().unwrap().acquired.is_empty());
+            with_records.map(|(at, _)| at).collect::<Vec<_>>()
+        })
+    };
+    let settle = async || {
+        for _ in 0..100 {
+            tokio::task::yield_now().await;
+            broker.sync_all();
+        }
+    };
+    let append = |index: i32, value: &str| {
+        let appended = partition(&broker, "t", index).append(&mut batch(&[value]));
+        drop(appended.unwrap());
+    };
+    let looks = || broker.shares().looks();
+    let any = waiting(1);
+    settle().await;
+    let before = looks();
+    append(13, "v");
+    settle().await;
+    assert_eq!(looks() - before, 1);
+    assert_eq!(any.await.unwrap(), [13]);
+
+    let many = waiting(1_000);
+    settle().await;
+    let before = looks();
+    append(17, &"v".repeat(400));
+    settle().await;
+    append(2, &"v".repeat(400));
+    settle().await;
+    assert_eq!(looks() - before, 0, "there are too few bytes yet");
+    append(2, &"v".repeat(400));
+    settle().await;
+    assert_eq!(many.await.unwrap(), [2, 17]);
 }

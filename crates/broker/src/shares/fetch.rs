@@ -6,6 +6,7 @@
 //! In -> out: a plan -> one outcome per partition, in the plan's order: whole batches, and which of their records the member holds.
 //! Invariants: QUE-1, LOG-2, OPS-1 (bytes count against the budget of fetches).   Read next: `found.rs`.
 
+use super::due::Due;
 use super::found::Scan;
 use super::shard::Shard;
 use super::{Shares, visible_end};
@@ -23,6 +24,7 @@ use fanlog_coordinators::share::{Acquire, AcquireMode, Acquired, Input, Policy, 
 use fanlog_model::settings::ShareGroupSettings;
 use fanlog_model::{GroupId, Offset, PartitionIndex, TopicId};
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 use thiserror::Error;
 use tokio::time::Instant;
@@ -145,6 +147,8 @@ struct ShareFetch<'a> {
     bytes_left: usize,
     /// Nothing more goes into this answer: what failed often goes alone, or there is no memory for more.
     is_full: bool,
+    /// There is something to answer: records, or why there are none.
+    has_news: bool,
 }
 
 impl Shares {
@@ -166,6 +170,7 @@ impl Shares {
             records_left: plan.records_max,
             bytes_left: plan.bytes_max.min(broker.budget.bytes_max()),
             is_full: false,
+            has_news: false,
             broker,
             plan,
         };
@@ -199,24 +204,43 @@ impl ShareFetch<'_> {
                 target.tickets = Some((of_log, of_state));
             }
         }
+        let mut due = Due::all(targets.iter().map(|target| target.position));
         loop {
-            if is_last || self.has_enough(&targets) {
-                for target in &targets {
-                    let outcome = self.take(target).await;
-                    if let Err(error) = outcome {
-                        self.note_error(target.position, error);
-                    }
-                    if self.is_full || self.records_left <= 0 || self.bytes_left == 0 {
-                        break;
-                    }
-                }
+            if is_last || self.has_enough(&targets, &mut due) {
+                self.take_due(&targets, &mut due).await;
             }
-            if is_last || self.has_news() {
+            if is_last || self.has_news {
                 return;
             }
-            is_last = tokio::time::timeout_at(until, waiter.changed())
-                .await
-                .is_err();
+            match tokio::time::timeout_at(until, waiter.changed()).await {
+                Ok(changed) => due.changed(changed),
+                Err(_) => {
+                    is_last = true;
+                    due = Due::all(targets.iter().map(|target| target.position));
+                }
+            }
+        }
+    }
+
+    /// Takes what there is of the partitions that are due, in the plan's order, as far as the limits go.
+    async fn take_due(&mut self, targets: &[Target], due: &mut Due) {
+        for position in due.take() {
+            let Ok(at) = targets.binary_search_by_key(&position, |target| target.position) else {
+                continue;
+            };
+            let target = &targets[at];
+            self.shares.counts.looks.fetch_add(1, Ordering::Relaxed);
+            if let Err(error) = self.take(target).await {
+                self.note_error(position, error);
+            }
+            self.has_news |= match &self.outcomes[position] {
+                Ok(records) => !records.acquired.is_empty(),
+                // One that is not there holds up nobody who waits for the others; and what is loading wakes who waits for it.
+                Err(error) => matches!(error, ShareFetchError::Fetch(_)),
+            };
+            if self.is_full || self.records_left <= 0 || self.bytes_left == 0 {
+                return;
+            }
         }
     }
 
@@ -272,51 +296,43 @@ impl ShareFetch<'_> {
         self.records_left < self.plan.records_max
     }
 
-    fn has_news(&self) -> bool {
-        let mut outcomes = self.outcomes.iter();
-        outcomes.any(|outcome| match outcome {
-            Ok(records) => !records.acquired.is_empty(),
-            // One that is not there holds up nobody who waits for the others; and what is loading wakes who waits for it.
-            Err(error) => matches!(error, ShareFetchError::Fetch(_)),
-        })
-    }
-
     /// Whether there are the bytes that the plan waits for.
-    fn has_enough(&self, targets: &[Target]) -> bool {
+    fn has_enough(&self, targets: &[Target], due: &mut Due) -> bool {
         if self.plan.bytes_min <= 1 {
             return true;
         }
         let policy = self.policy();
-        let mut bytes = 0;
-        for target in targets {
-            let next = target.shard.look(target.seated.key(), |ledger, waiting| {
-                match ledger.start() {
-                    // It has to begin first.
-                    None => Err(()),
-                    Some(_) => Ok(waiting.next_available(ledger, &policy)),
-                }
-            });
-            let from = match next {
-                Ok(Ok(Some(from))) => from,
-                Ok(Ok(None)) => continue,
-                Ok(Err(())) | Err(_) => return true,
-            };
-            if from >= target.partition.high_watermark() {
-                continue;
-            }
-            match target
-                .partition
-                .readable_now(self.wanted(from, self.plan.bytes_max))
-            {
-                Ok(Some(readable)) => bytes += readable.bytes(),
-                // How much it is takes a look at the disk; it was not appended lately.
-                Ok(None) | Err(_) => return true,
-            }
-            if bytes >= self.plan.bytes_min {
-                return true;
+        for position in due.unmeasured() {
+            if let Ok(at) = targets.binary_search_by_key(&position, |target| target.position) {
+                due.measured(position, self.available(&targets[at], &policy));
             }
         }
-        false
+        due.bytes() >= self.plan.bytes_min
+    }
+
+    /// How many bytes there are of a partition, about; any number where it takes more than a look to know.
+    fn available(&self, target: &Target, policy: &Policy) -> usize {
+        let next = target.shard.look(target.seated.key(), |ledger, waiting| {
+            match ledger.start() {
+                // It has to begin first.
+                None => Err(()),
+                Some(_) => Ok(waiting.next_available(ledger, policy)),
+            }
+        });
+        let from = match next {
+            Ok(Ok(Some(from))) => from,
+            Ok(Ok(None)) => return 0,
+            Ok(Err(())) | Err(_) => return usize::MAX,
+        };
+        if from >= target.partition.high_watermark() {
+            return 0;
+        }
+        let wanted = self.wanted(from, self.plan.bytes_max);
+        match target.partition.readable_now(wanted) {
+            Ok(Some(readable)) => readable.bytes(),
+            // How much it is takes a look at the disk; it was not appended lately.
+            Ok(None) | Err(_) => usize::MAX,
+        }
     }
 
     fn policy(&self) -> Policy {

@@ -7,6 +7,7 @@
 //! In -> out: fetch, acknowledgement -> records that are held, answers once durable.
 //! Invariants: QUE-1, QUE-2.   Read next: `shard.rs`, `fetch.rs`, `sessions.rs`.
 
+mod due;
 mod fetch;
 mod follow;
 mod found;
@@ -83,6 +84,8 @@ pub struct Shares {
 pub(crate) struct ShareCounts {
     given_up: AtomicU64,
     lost: AtomicU64,
+    /// How often a share-partition was looked at for a fetch.
+    looks: AtomicU64,
     /// Runs of states and holds of all share-partitions.
     runs: AtomicU64,
 }
@@ -210,6 +213,11 @@ impl Shares {
     /// How many records retention took before anybody was done with them.
     pub fn lost(&self) -> u64 {
         self.counts.lost.load(Ordering::Relaxed)
+    }
+
+    /// How often fetches have looked for records in a share-partition.
+    pub fn looks(&self) -> u64 {
+        self.counts.looks.load(Ordering::Relaxed)
     }
 
     fn broker(&self) -> Result<Arc<Broker>, CoordinatorError> {
