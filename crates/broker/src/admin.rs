@@ -284,7 +284,7 @@ impl Broker {
         .map(|_| ())
     }
 
-    fn new_topic_id(&self) -> TopicId {
+    pub(crate) fn new_topic_id(&self) -> TopicId {
         loop {
             let id = TopicId(self.environment().entropy.uuid());
             // Zero means "no id", and the smallest numbers are the cluster's own.

@@ -32,6 +32,7 @@ mod sync_threads;
 mod waiters;
 
 mod admin;
+mod admin_queues;
 mod catalog_runtime;
 mod groups;
 mod internal_batch;
@@ -61,6 +62,7 @@ mod two_slots;
 mod metrics;
 
 pub use admin::AutoCreateError;
+pub use admin_queues::QUEUES_TOPIC;
 pub use append_types::{AppendError, AppendReceipt, RefusedBatch};
 pub use broker::Broker;
 pub use catalog_runtime::CatalogUnavailable;

@@ -15,6 +15,7 @@ mod partitioning;
 mod runtime;
 mod shard;
 mod share;
+mod surroundings;
 
 pub(crate) use follow::{ConsumerPacesOfGroups, group_settings};
 pub(crate) use partitioning::partition_of_name;
@@ -368,11 +369,12 @@ impl Groups {
             self.make_topic().await?;
             shards = self.shards();
         }
-        if shards.is_empty() {
-            return Err(CoordinatorError::Loading);
-        }
-        let index = partition_of(group, shards.len() as i32);
-        Ok(shards[index.0 as usize].clone())
+        shard_of(&shards, group).ok_or(CoordinatorError::Loading)
+    }
+
+    /// The shard of a group, if the topic is there.
+    fn shard_now(&self, group: &GroupId) -> Option<Arc<Shard>> {
+        shard_of(&self.shards(), group)
     }
 
     async fn make_topic(&self) -> Result<(), CoordinatorError> {
@@ -396,4 +398,12 @@ impl Groups {
         let now = topics.by_name(topic).map(|topic| topic.id);
         !id.is_zero() && now != Some(id)
     }
+}
+
+fn shard_of(shards: &[Arc<Shard>], group: &GroupId) -> Option<Arc<Shard>> {
+    let count = i32::try_from(shards.len())
+        .ok()
+        .filter(|count| *count > 0)?;
+    let index = partition_of(group, count);
+    shards.get(index.0 as usize).cloned()
 }

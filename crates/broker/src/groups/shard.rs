@@ -7,6 +7,7 @@
 //! Invariants: GRP-3 (no answer before durability, reads too).   Read next: `load.rs`, `../machine_runtime.rs`.
 
 use super::batch::group_batch;
+use super::surroundings::Surroundings;
 use crate::append_types::{AppendError, Appender, RefusedBatch};
 use crate::blocking::Blocking;
 use crate::broker::Broker;
@@ -14,13 +15,12 @@ use crate::machine_memory::{MachineMemory, MemoryShare};
 use crate::machine_runtime::load_in_background;
 use crate::partition::Partition;
 use crate::steady_clock::SteadyClock;
-use crate::topics_view::TopicsView;
 use fanlog_coordinators::group::{
-    self, Answer, Decision, GroupRecord, GroupSettings, Input, Ledger, OffsetsProducer, Reply,
-    TransactionalWrite, Waiting,
+    self, Answer, Decision, GroupKind, GroupRecord, GroupSettings, Input, Ledger, OffsetsProducer,
+    Reply, TransactionalWrite, Waiting,
 };
 use fanlog_coordinators::{CallId, Now};
-use fanlog_model::Offset;
+use fanlog_model::{GroupId, Offset};
 use fanlog_protocol::wire::EncodeError;
 use parking_lot::Mutex;
 use std::collections::HashMap;
@@ -149,10 +149,21 @@ impl Shard {
         self.broker.upgrade()
     }
 
-    /// The topics as they are now. While the broker starts, or stops, there are none.
-    fn topics(&self) -> Arc<TopicsView> {
+    /// The topics and queues as they are now. While the broker starts, or stops, there are none.
+    fn surroundings(&self) -> Surroundings {
         let broker = self.broker();
-        broker.map(|broker| broker.topics()).unwrap_or_default()
+        broker.map(Surroundings::of).unwrap_or_default()
+    }
+
+    /// Of which kind a group is, if there is one.
+    pub(super) fn kind_of(&self, id: &GroupId) -> Result<Option<GroupKind>, CoordinatorError> {
+        match &*self.phase.lock() {
+            Phase::Active(machine) => Ok(group::kind_of(&machine.ledger, &machine.waiting, id)),
+            Phase::Loading => Err(CoordinatorError::Loading),
+            Phase::Broken(reason) => Err(CoordinatorError::NotAvailable {
+                reason: reason.clone(),
+            }),
+        }
     }
 
     pub(crate) fn partition(&self) -> &Arc<Partition> {
@@ -267,7 +278,7 @@ impl Shard {
             refused_for_memory,
         } = group::decide(
             &settings,
-            &*self.topics(),
+            &self.surroundings(),
             &machine.ledger,
             &mut machine.waiting,
             now,

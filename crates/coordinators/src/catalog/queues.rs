@@ -2,13 +2,13 @@
 
 use super::record::{Queue, QueueStart, Record};
 use super::{CatalogView, Decision, Ledger, Rules, Topic};
+use crate::group::GroupKind;
 use fanlog_model::settings::{
     Overrides, QueueSettings, SettingError, check_queue_name, check_queue_setting, check_size,
     queue_settings, redrive_topic,
 };
 use fanlog_model::{GroupId, InvalidTopicName, TopicName};
 use std::collections::BTreeMap;
-use std::fmt;
 use std::sync::Arc;
 use thiserror::Error;
 use uuid::Uuid;
@@ -33,17 +33,6 @@ pub struct NewQueue {
     pub overrides: Overrides,
     /// The group that has the name already, as far as the caller knows.
     pub taken_by: Option<GroupKind>,
-}
-
-/// What a group is, for those who may not take its name.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum GroupKind {
-    /// A group of the first protocol, or offsets alone.
-    Classic,
-    /// A group of KIP-848.
-    Consumer,
-    /// A group of KIP-932.
-    Share,
 }
 
 /// Why a setting of a queue is refused.
@@ -95,7 +84,8 @@ pub enum CreateQueueError {
     },
     /// A group has the name.
     #[error(
-        "'{name}' is a {kind}, and groups and queues share their names; choose another, or delete the group"
+        "'{name}' is a {} group, and groups and queues share their names; choose another, or delete the group",
+        .kind.name()
     )]
     NameIsGroup {
         /// The name.
@@ -322,16 +312,6 @@ fn check_dead_letter(
         topic: dead,
         what,
     })
-}
-
-impl fmt::Display for GroupKind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Classic => "classic group",
-            Self::Consumer => "consumer group",
-            Self::Share => "share group",
-        })
-    }
 }
 
 #[cfg(test)]

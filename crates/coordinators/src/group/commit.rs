@@ -7,8 +7,8 @@ use super::live_group::{LiveGroup, Phase};
 use super::memory::{self, Growth};
 use super::settings::OFFSET_METADATA_BYTES_LIMIT;
 use super::{
-    Answer, CommitOffsets, CommittedOffset, GroupError, GroupKind, GroupRecord, LedgerGroup,
-    OffsetError, OffsetOutcome, OffsetToCommit,
+    Answer, CommitOffsets, CommittedOffset, GroupError, GroupKind, GroupRecord, OffsetError,
+    OffsetOutcome, OffsetToCommit,
 };
 use fanlog_model::{LeaderEpoch, TimestampMs, TopicId, TopicPartition};
 
@@ -29,8 +29,8 @@ impl Deciding<'_> {
         // An empty group id is accepted here and in OffsetFetch, as Kafka does for its oldest clients.
         GroupError::check_names(&[("group id", commit.group.as_str())])?;
         let known = self.ledger.group(&commit.group);
-        match known.map(LedgerGroup::kind) {
-            Some(GroupKind::Share) => {
+        match self.kind(&commit.group) {
+            Some(GroupKind::Share | GroupKind::Queue) => {
                 return Err(GroupError::GroupNotFound {
                     group: commit.group.clone(),
                 });

@@ -82,6 +82,13 @@ pub fn decide(
     deciding.decision
 }
 
+/// Of which kind a group is, be it that only offsets of a transaction under way make it one; `None` if there is no such group.
+pub fn kind_of(ledger: &Ledger, waiting: &Waiting, id: &GroupId) -> Option<GroupKind> {
+    let logged = ledger.group(id).map(super::LedgerGroup::kind);
+    let is_known = waiting.groups.contains_key(id) || ledger.pending().has_any(id);
+    logged.or(is_known.then_some(GroupKind::Classic))
+}
+
 /// One decision in the making. Its methods stand in the files of the requests.
 pub(super) struct Deciding<'a> {
     pub(super) settings: &'a GroupSettings,
@@ -122,11 +129,14 @@ impl<'a> Deciding<'a> {
         self.decision.records.push(record);
     }
 
-    /// Of which kind a group is; `None` if there is no such group.
+    /// Of which kind a group is; `None` if there is no such group and the name is free.
     pub(super) fn kind(&self, id: &GroupId) -> Option<GroupKind> {
         let logged = self.ledger.group(id).map(super::LedgerGroup::kind);
         let live = self.waiting.groups.contains_key(id);
-        logged.or(live.then_some(GroupKind::Classic))
+        let is_queue = || self.topics.is_queue(id).then_some(GroupKind::Queue);
+        logged
+            .or(live.then_some(GroupKind::Classic))
+            .or_else(is_queue)
     }
 
     /// Whether a group is a consumer group of the new protocol.

@@ -31,7 +31,9 @@ impl Deciding<'_> {
             });
             let protocol_type = match kind {
                 GroupKind::Classic => protocol_type,
-                GroupKind::Consumer | GroupKind::Share => Some(kind.name().into()),
+                GroupKind::Consumer | GroupKind::Share | GroupKind::Queue => {
+                    Some(kind.name().into())
+                }
             };
             all.insert(id, (protocol_type, state, kind));
         }

@@ -99,7 +99,7 @@ impl Deciding<'_> {
 
     fn join_checked(&mut self, join: Join) -> Result<(), GroupError> {
         match self.kind(&join.group) {
-            Some(GroupKind::Share) => {
+            Some(GroupKind::Share | GroupKind::Queue) => {
                 return Err(GroupError::InconsistentProtocol { group: join.group });
             }
             Some(GroupKind::Consumer) => return self.join_consumer_group(join),

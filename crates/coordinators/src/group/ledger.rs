@@ -42,6 +42,8 @@ pub enum GroupKind {
     Consumer,
     /// A share group.
     Share,
+    /// No group, but a queue that has the name: the machine of groups keeps nothing of it.
+    Queue,
 }
 
 impl GroupKind {
@@ -51,6 +53,7 @@ impl GroupKind {
             Self::Classic => "classic",
             Self::Consumer => "consumer",
             Self::Share => "share",
+            Self::Queue => "queue",
         }
     }
 }

@@ -43,7 +43,7 @@ mod transactional_commit;
 mod check_invariants;
 
 pub use check_invariants::check_invariants;
-pub use decide::{Decision, TransactionalWrite, decide};
+pub use decide::{Decision, TransactionalWrite, decide, kind_of};
 pub use errors::{GroupError, OffsetError};
 pub use inputs::{
     CommitInTransaction, CommitOffsets, DeleteOffsets, EndOffsets, FetchOffsets, Heartbeat, Input,

@@ -1,6 +1,6 @@
-//! The topics that there are, as one decision sees them.
+//! The topics that there are, and the names that queues have, as one decision sees them.
 
-use fanlog_model::TopicId;
+use fanlog_model::{GroupId, TopicId};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -11,6 +11,11 @@ pub trait TopicsSnapshot {
 
     /// The name of the topic with this id.
     fn name_of(&self, id: TopicId) -> Option<Arc<str>>;
+
+    /// Whether a queue has that name: queues and groups share their names.
+    fn is_queue(&self, _name: &GroupId) -> bool {
+        false
+    }
 }
 
 /// A picture of few topics.

@@ -222,7 +222,8 @@ impl Deciding<'_> {
         if let Some(group) = known.and_then(|known| known.consumer.as_ref()) {
             return self.check_consumer_commit(group, commit, true);
         }
-        if self.kind(&commit.group) == Some(GroupKind::Share) {
+        let kind = self.kind(&commit.group);
+        if matches!(kind, Some(GroupKind::Share | GroupKind::Queue)) {
             return self.check_commit(commit);
         }
         GroupError::check_names(&[("group id", commit.group.as_str())])?;

@@ -6,7 +6,9 @@
 
 use crate::context::ConnectionContext;
 use crate::errors;
-use fanlog_broker::{OFFSETS_TOPIC, SHARE_STATE_TOPIC, TRANSACTIONS_TOPIC, TopicsView};
+use fanlog_broker::{
+    OFFSETS_TOPIC, QUEUES_TOPIC, SHARE_STATE_TOPIC, TRANSACTIONS_TOPIC, TopicsView,
+};
 use fanlog_coordinators::transaction::{ClientVersion, Producer, TransactionalId};
 use fanlog_model::{PartitionIndex, ProducerEpoch, ProducerId, TopicName, TopicPartition};
 use fanlog_protocol::ErrorCode;
@@ -131,7 +133,13 @@ async fn add(
 
 /// What producers may not write to; a group's offsets they add by AddOffsetsToTxn.
 fn is_internal(topic: &str) -> bool {
-    [OFFSETS_TOPIC, TRANSACTIONS_TOPIC, SHARE_STATE_TOPIC].contains(&topic)
+    [
+        OFFSETS_TOPIC,
+        TRANSACTIONS_TOPIC,
+        SHARE_STATE_TOPIC,
+        QUEUES_TOPIC,
+    ]
+    .contains(&topic)
 }
 
 fn each<'a>(topics: &'a [AddPartitionsToTxnTopic<'a>]) -> impl Iterator<Item = (&'a str, i32)> {

@@ -114,7 +114,7 @@ impl<'a> Deciding<'a> {
             Some(GroupKind::Consumer) => Ok((self.existing_draft(id)?, None)),
             None if joins => Ok((Draft::new(id, Vec::new()), None)),
             Some(GroupKind::Classic) if joins => self.upgrade(id),
-            None | Some(GroupKind::Classic | GroupKind::Share) => {
+            None | Some(GroupKind::Classic | GroupKind::Share | GroupKind::Queue) => {
                 Err(GroupError::GroupNotFound { group: id.clone() })
             }
         }

@@ -8,6 +8,7 @@ mod laws;
 mod limits;
 mod offsets;
 mod promises;
+mod queue_names;
 mod sessions;
 mod static_members;
 mod transactional;
