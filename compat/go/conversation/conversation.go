@@ -31,6 +31,8 @@ type Arguments struct {
 	Plan        string
 	PaceMs      float64
 	CommitEvery int
+	// Of the members of compat/groups/ alone.
+	Protocol, Topics, Pattern, Instance string
 }
 
 // Parse reads the command line.
@@ -50,6 +52,10 @@ func Parse() Arguments {
 	flags.StringVar(&args.Plan, "plan", "", "")
 	flags.Float64Var(&args.PaceMs, "pace-ms", 0, "")
 	flags.IntVar(&args.CommitEvery, "commit-every", 100, "")
+	flags.StringVar(&args.Protocol, "protocol", "classic", "")
+	flags.StringVar(&args.Topics, "topics", "", "")
+	flags.StringVar(&args.Pattern, "pattern", "", "")
+	flags.StringVar(&args.Instance, "instance", "", "")
 	if err := flags.Parse(os.Args[2:]); err != nil {
 		Fail("%v", err)
 	}

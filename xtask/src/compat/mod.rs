@@ -39,10 +39,11 @@ usage: cargo xtask compat [--quick] [--release] [--only NAME[,NAME...]] [--again
   --quick       the short form, as in `cargo xtask test`; writes no results
   --release     the broker in the release profile
   --only        some of: kcat, confluent-kafka, kafka-python, aiokafka, java, franz-go, sarama, kafkajs,
-                platformatic, confluent-js, raw, commit-race, compaction, tools (Kafka's command-line
-                tools), verifiable (those of its system tests), connect (Kafka Connect), streams (Kafka Streams),
-                share (share groups, under kills), share-confluent
-                (librdkafka's share consumer), dump-log (Kafka's reader over our files)
+                platformatic, confluent-js, raw, commit-race, compaction, groups (from protocol to
+                protocol, patterns, static members), transactions (by other clients than librdkafka and
+                Java), tools (Kafka's command-line tools), verifiable (those of its system tests),
+                connect (Kafka Connect), streams (Kafka Streams), share (share groups, under kills),
+                share-confluent (librdkafka's share consumer), dump-log (Kafka's reader over our files)
   --against     \"kafka\": Apache Kafka 4.4, to prove the suites; or the path of a broker program
   --bootstrap   a broker that is already running; it is not restarted";
 

@@ -23,6 +23,8 @@ struct Script {
 enum Needs {
     /// The pinned Python clients and nothing else.
     Python,
+    /// Our programs over the clients of Java and Go too.
+    Clients,
     /// Apache Kafka's programs.
     Kafka,
     /// Kafka Connect.
@@ -49,6 +51,18 @@ const SCRIPTS: &[Script] = &[
         path: "compaction/latest_per_key.py",
         needs: Needs::Python,
         is_quick: true,
+    },
+    Script {
+        name: "groups",
+        path: "groups/groups.py",
+        needs: Needs::Clients,
+        is_quick: false,
+    },
+    Script {
+        name: "transactions",
+        path: "transactions/of_clients.py",
+        needs: Needs::Clients,
+        is_quick: false,
     },
     Script {
         name: "share-confluent",
@@ -112,6 +126,9 @@ impl Session<'_> {
         }
         match script.needs {
             Needs::Python => &mut command,
+            Needs::Clients => command
+                .env("JAVA_CLIENT_CLASS_PATH", toolchains::java()?)
+                .env("GO_CLIENTS", toolchains::go()?),
             Needs::Kafka => command.env("KAFKA_CLASS_PATH", toolchains::kafka()?),
             Needs::Connect => command.env("CONNECT_CLASS_PATH", toolchains::connect()?),
             Needs::Streams => command.env("STREAMS_CLASS_PATH", toolchains::streams()?),

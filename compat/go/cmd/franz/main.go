@@ -14,6 +14,15 @@ import (
 )
 
 func main() {
+	// Two programs that talk otherwise; their arguments are just words.
+	switch words := os.Args; {
+	case len(words) == 3 && words[1] == "transact":
+		transact(words[2])
+		return
+	case len(words) == 7 && words[1] == "copy":
+		copyInTransactions(words[2], words[3], words[4], words[5], words[6])
+		return
+	}
 	args := conversation.Parse()
 	switch args.Command {
 	case "version":
@@ -26,6 +35,8 @@ func main() {
 		}
 	case "consume":
 		consume(args)
+	case "watch":
+		watch(args)
 	case "admin":
 		admin(args)
 	default:

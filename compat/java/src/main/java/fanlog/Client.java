@@ -33,6 +33,7 @@ public final class Client {
                 }
             }
             case "consume" -> GroupMember.run(args);
+            case "watch" -> Watcher.run(args);
             case "admin" -> AdminChecks.run(args);
             case "share" -> ShareChecks.run(args);
             case "share-prepare" -> ShareMember.prepare(args);

@@ -38,6 +38,10 @@ final class Conversation {
         return value;
     }
 
+    boolean has(String name) {
+        return options.containsKey(name);
+    }
+
     int number(String name) {
         return Integer.parseInt(text(name));
     }
