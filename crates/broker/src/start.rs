@@ -23,6 +23,7 @@ use crate::metrics::Metrics;
 use crate::opener::{Opener, Opening};
 use crate::partition::{Partition, Place};
 use crate::producer_ids::ProducerIds;
+use crate::queues::Queues;
 use crate::reconcile::Reconciled;
 use crate::shares::Shares;
 use crate::start_counter::{StartCounterError, raise_start_counter};
@@ -200,6 +201,7 @@ impl Broker {
         }
         self.groups.stop_timers();
         self.shares.stop_timers();
+        self.queues.stop_timers();
         self.transactions.stop_timers();
     }
 }
@@ -369,6 +371,11 @@ fn assemble(
         config.has_timers,
         opener.blocking,
     ));
+    let queues = Arc::new(Queues::new(
+        steady_clock.clone(),
+        config.has_timers,
+        opener.blocking,
+    ));
     let transactions = Transactions::new(
         steady_clock.clone(),
         transaction_settings(&settings),
@@ -385,7 +392,7 @@ fn assemble(
         catalog,
         groups,
         shares,
-        queues: Arc::default(),
+        queues,
         transactions,
         producer_ids: ProducerIds::default(),
         committer,
@@ -399,6 +406,7 @@ fn assemble(
     });
     broker.groups.belong_to(Arc::downgrade(&broker));
     broker.shares.belong_to(Arc::downgrade(&broker));
+    broker.queues.belong_to(Arc::downgrade(&broker));
     broker.transactions.belong_to(Arc::downgrade(&broker));
     broker.metrics().observe(Arc::downgrade(&broker));
     broker

@@ -7,11 +7,26 @@
 //! In -> out: receive, settle -> messages that are held, answers once durable.
 //! Invariants: QUE-1, QUE-2, QUE-3, QUE-4.   Read next: `types.rs`.
 
+mod begin;
+mod create;
+mod dead_headers;
 mod dead_types;
 mod delays;
+mod follow;
+mod live;
+mod load;
+mod machines;
+mod mover;
 mod piece;
+mod pieces;
+mod prune;
 mod receipt;
+mod receive;
+mod runtime;
+mod settle;
+mod shard;
 mod status_types;
+mod take;
 mod types;
 
 pub use dead_types::{DeadDone, DeadLetter, DeadLetterShown, DeadLetters, DeadSelection, Redrive};
@@ -25,154 +40,129 @@ pub use types::{
     QueueError, Receive, Received, SettleFailure, SettleOutcome, SettledEach, Start,
 };
 
+use crate::admin_queues::QUEUES_TOPIC;
+use crate::blocking::Blocking;
 use crate::broker::Broker;
-use crate::groups::CoordinatorError;
+use crate::groups::{CoordinatorError, partition_of_name};
+use crate::machine_memory::MachineMemory;
+use crate::seats::Seats;
+use crate::steady_clock::SteadyClock;
+use fanlog_coordinators::catalog;
+use fanlog_coordinators::queue::{Counters, QueueKey};
 use fanlog_model::GroupId;
-use std::collections::BTreeMap;
-use std::sync::Arc;
+use live::Live;
+use mover::Movers;
+use parking_lot::{Mutex, RwLock};
+use pieces::Pieces;
+use shard::Shard;
+use std::collections::{HashMap, HashSet};
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, OnceLock, Weak};
+use tokio::task::AbortHandle;
+use uuid::Uuid;
+
+/// What the operator is told when queues take all the memory that they may.
+const MEMORY_FULL: &str = "queues take the memory of fanlog.queues.memory.bytes: they hand out only what they have looked at already; raise it, or find out what holds them up";
 
 /// All queues.
-#[derive(Debug, Default)]
-pub struct Queues {}
+#[derive(Debug)]
+pub struct Queues {
+    broker: OnceLock<Weak<Broker>>,
+    clock: SteadyClock,
+    blocking: Blocking,
+    has_timers: bool,
+    shards: RwLock<Arc<[Arc<Shard>]>>,
+    timers: Mutex<Vec<AbortHandle>>,
+    seats: Arc<Seats<QueueKey>>,
+    memory: Arc<MachineMemory>,
+    pieces: Pieces,
+    lives: Mutex<HashMap<GroupId, Arc<Live>>>,
+    /// The queues that the catalog had when it was followed last.
+    seen: Mutex<Vec<Arc<catalog::Queue>>>,
+    /// Queues that are being made: their states are there before the catalog has them.
+    beginning: Mutex<HashSet<Uuid>>,
+    /// Held by who makes, changes or ends a queue.
+    changing: tokio::sync::Mutex<()>,
+    movers: Movers,
+}
 
 impl Queues {
-    fn unfinished<R>(&self) -> Result<R, QueueError> {
-        let reason = "this broker does not serve queues yet".into();
-        Err(CoordinatorError::NotAvailable { reason }.into())
+    pub(crate) fn new(clock: SteadyClock, has_timers: bool, blocking: Blocking) -> Self {
+        Self {
+            broker: OnceLock::new(),
+            clock,
+            blocking,
+            has_timers,
+            shards: RwLock::new(Arc::from([])),
+            timers: Mutex::new(Vec::new()),
+            seats: Arc::default(),
+            memory: Arc::new(MachineMemory::new(MEMORY_FULL)),
+            pieces: Pieces::default(),
+            lives: Mutex::default(),
+            seen: Mutex::default(),
+            beginning: Mutex::default(),
+            changing: tokio::sync::Mutex::default(),
+            movers: Movers::default(),
+        }
     }
 
-    /// Makes a queue; the answer comes when it is durable.
-    ///
-    /// # Errors
-    /// The name is taken, there is no such topic, or a setting is wrong.
-    pub async fn create(&self, _queue: NewQueue) -> Result<QueueDescription, QueueError> {
-        self.unfinished()
+    pub(crate) fn belong_to(&self, broker: Weak<Broker>) {
+        // Set once, at start.
+        let _ = self.broker.set(broker);
     }
 
-    /// Changes settings of a queue; `None` takes one back to its default. To pause is to set `paused`.
-    ///
-    /// # Errors
-    /// There is no such queue, or a setting is wrong.
-    pub async fn alter(
-        &self,
-        _queue: &GroupId,
-        _changes: BTreeMap<String, Option<String>>,
-    ) -> Result<QueueDescription, QueueError> {
-        self.unfinished()
+    fn broker(&self) -> Result<Arc<Broker>, CoordinatorError> {
+        let broker = self.broker.get().and_then(Weak::upgrade);
+        broker.ok_or_else(|| CoordinatorError::NotAvailable {
+            reason: "the broker is stopping".into(),
+        })
     }
 
-    /// Ends a queue, and forgets what it knows of its topic's records. The topic stays, and so do its dead letters.
-    ///
-    /// # Errors
-    /// There is no such queue.
-    pub async fn delete(&self, _queue: &GroupId) -> Result<(), QueueError> {
-        self.unfinished()
+    fn shards(&self) -> Arc<[Arc<Shard>]> {
+        self.shards.read().clone()
     }
 
-    /// All queues, in the order of their names.
-    pub fn list(&self) -> Vec<QueueDescription> {
-        Vec::new()
+    /// The shard of a partition of a queue, if their log is there.
+    fn shard_now(&self, key: &QueueKey) -> Option<Arc<Shard>> {
+        let shards = self.shards();
+        let count = i32::try_from(shards.len())
+            .ok()
+            .filter(|count| *count > 0)?;
+        let text = format!("{}:{}:{}", key.group, key.topic, key.partition);
+        let index = partition_of_name(&text, count);
+        shards.get(index.0 as usize).cloned()
     }
 
-    /// What a queue is.
-    ///
-    /// # Errors
-    /// There is no such queue.
-    pub fn describe(&self, _queue: &GroupId) -> Result<QueueDescription, QueueError> {
-        self.unfinished()
+    async fn shard(&self, key: &QueueKey) -> Result<Arc<Shard>, CoordinatorError> {
+        if let Some(shard) = self.shard_now(key) {
+            return Ok(shard);
+        }
+        let made = self.broker()?.make_queues_topic().await;
+        made.map_err(|error| CoordinatorError::NotAvailable {
+            reason: error.to_string().into(),
+        })?;
+        self.shard_now(key).ok_or(CoordinatorError::Loading)
     }
 
-    /// Hands messages to a consumer, waiting for the first one as it asks.
-    ///
-    /// # Errors
-    /// There is no such queue, or its state cannot be read or written.
-    pub async fn receive(
-        &self,
-        _queue: &GroupId,
-        _wanted: Receive,
-    ) -> Result<Received, QueueError> {
-        self.unfinished()
-    }
-
-    /// Takes what became of messages; one answer each, in the order given, once it is durable.
-    ///
-    /// # Errors
-    /// There is no such queue.
-    pub async fn settle(
-        &self,
-        _queue: &GroupId,
-        _items: Vec<(Receipt, SettleOutcome)>,
-    ) -> Result<SettledEach, QueueError> {
-        self.unfinished()
-    }
-
-    /// Sees to it that messages are not delivered any more: in one queue, or, if none is named, in all queues on their topics.
-    ///
-    /// # Errors
-    /// There is no such queue.
-    pub async fn cancel(
-        &self,
-        _queue: Option<&GroupId>,
-        _messages: Vec<MessageId>,
-    ) -> Result<Vec<CancelOutcome>, QueueError> {
-        self.unfinished()
-    }
-
-    /// How a queue stands, and why it may be stuck.
-    ///
-    /// # Errors
-    /// There is no such queue.
-    pub fn status(&self, _queue: &GroupId) -> Result<QueueStatus, QueueError> {
-        self.unfinished()
-    }
-
-    /// Some dead letters of a queue, from behind `after` on.
-    ///
-    /// # Errors
-    /// There is no such queue, or its dead letters cannot be read.
-    pub async fn dead_list(
-        &self,
-        _queue: &GroupId,
-        _after: Option<MessageId>,
-        _max: usize,
-    ) -> Result<DeadLetters, QueueError> {
-        self.unfinished()
-    }
-
-    /// One dead letter with all that it holds.
-    ///
-    /// # Errors
-    /// There is no such queue or no such dead letter.
-    pub async fn dead_show(
-        &self,
-        _queue: &GroupId,
-        _id: MessageId,
-    ) -> Result<DeadLetterShown, QueueError> {
-        self.unfinished()
-    }
-
-    /// Delivers dead letters again.
-    ///
-    /// # Errors
-    /// There is no such queue, or its dead letters cannot be read.
-    pub async fn redrive(
-        &self,
-        _queue: &GroupId,
-        _redrive: Redrive,
-    ) -> Result<DeadDone, QueueError> {
-        self.unfinished()
-    }
-
-    /// Gives dead letters up for good.
-    ///
-    /// # Errors
-    /// There is no such queue, or its dead letters cannot be read.
-    pub async fn discard(
-        &self,
-        _queue: &GroupId,
-        _which: DeadSelection,
-    ) -> Result<DeadDone, QueueError> {
-        self.unfinished()
+    /// What one decision did to how many records.
+    fn count(&self, key: &QueueKey, counts: &Counters) {
+        let QueueKey {
+            group,
+            topic,
+            partition,
+        } = key;
+        let kept = self.lives.lock().get(group).map(|live| live.kept.clone());
+        let Some(kept) = kept.filter(|_| counts.given_up + counts.lost > 0) else {
+            return;
+        };
+        if counts.given_up > 0 {
+            kept.given_up.fetch_add(counts.given_up, Ordering::Relaxed);
+            tracing::info!(queue = %group, %topic, %partition, records = counts.given_up, "a queue gives up records: it has no dead letters");
+        }
+        if counts.lost > 0 {
+            kept.lost.fetch_add(counts.lost, Ordering::Relaxed);
+            tracing::warn!(queue = %group, %topic, %partition, records = counts.lost, "records went before the queue was done with them");
+        }
     }
 }
 

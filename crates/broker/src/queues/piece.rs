@@ -32,8 +32,8 @@ pub(super) enum PieceError {
     Record(#[from] RecordError),
 }
 
-/// Who is asked whether the queue wants a record.
-pub(super) type IsWanted<'a> = &'a dyn Fn(&RecordView<'_>) -> bool;
+/// Who is asked whether the queue wants a record; and whether headers delay it.
+pub(super) type Rules<'a> = (&'a dyn Fn(&RecordView<'_>) -> bool, bool);
 
 /// What was found from one offset up to another.
 #[derive(Debug, Default)]
@@ -87,7 +87,7 @@ impl Piece {
         read: &FetchedRecords,
         from: Offset,
         below: Offset,
-        is_wanted: IsWanted<'_>,
+        rules: Rules<'_>,
     ) -> Result<Self, PieceError> {
         let mut piece = Self {
             first: from,
@@ -110,7 +110,7 @@ impl Piece {
                 }
                 match aborted.takes(&batch) {
                     true => piece.pass(batch.next_offset()),
-                    false => piece.add(&batch, &of_batch, &mut decompressor, is_wanted)?,
+                    false => piece.add(&batch, &of_batch, &mut decompressor, rules)?,
                 }
             }
         }
@@ -126,7 +126,7 @@ impl Piece {
         batch: &BatchView<'_>,
         bytes: &Bytes,
         decompressor: &mut Decompressor,
-        is_wanted: IsWanted<'_>,
+        rules: Rules<'_>,
     ) -> Result<(), PieceError> {
         let packed = batch.compressed_records();
         let plain = match batch.compression() {
@@ -148,7 +148,7 @@ impl Piece {
                     length: length as u32,
                     timestamp: batch.timestamp_of(record.timestamp_delta),
                 };
-                self.put(offset, &record, place, is_wanted);
+                self.put(offset, &record, place, rules);
             }
             at += length;
         }
@@ -162,10 +162,10 @@ impl Piece {
         offset: Offset,
         record: &RecordView<'_>,
         place: Place,
-        is_wanted: IsWanted<'_>,
+        rules: Rules<'_>,
     ) {
-        let is_wanted = is_wanted(record);
-        let delay = match is_wanted {
+        let (is_wanted, has_delays) = (rules.0(record), rules.1);
+        let delay = match is_wanted && has_delays {
             true => delay_of(record.headers(), place.timestamp),
             false => Default::default(),
         };

@@ -253,7 +253,7 @@ pub enum QueueError {
         reason: Box<str>,
     },
     /// A setting is unknown, or its value is out of range.
-    #[error("setting {setting}={value} of a queue: {reason}")]
+    #[error("{reason}")]
     BadSetting {
         /// The setting.
         setting: Box<str>,

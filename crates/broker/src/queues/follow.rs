@@ -1,0 +1,117 @@
+//! How queues follow the rest of the broker: their log opens, topics and queues go, settings change.
+
+use super::shard::Shard;
+use super::{QUEUES_TOPIC, Queues};
+use crate::machine_runtime::run_timer;
+use crate::topics_view::{Topic, TopicsView};
+use fanlog_coordinators::catalog::CatalogView;
+use fanlog_coordinators::queue::{QueueKey, QueueRecord};
+use fanlog_model::TopicName;
+use std::sync::Arc;
+use uuid::Uuid;
+
+impl Queues {
+    /// The catalog and the topics are now these: the machines start when their log is open, and forget what is gone.
+    pub(crate) fn follow(
+        self: &Arc<Self>,
+        catalog: &CatalogView,
+        topics: &TopicsView,
+        gone: &[Arc<Topic>],
+        in_background: bool,
+    ) {
+        let log = TopicName::new(QUEUES_TOPIC).expect("the name is legal");
+        if let Some(log) = topics.by_name(&log) {
+            self.load(self.start_shards(log), in_background);
+        }
+        let queues: Vec<_> = catalog.queues().cloned().collect();
+        let before = std::mem::replace(&mut *self.seen.lock(), queues.clone());
+        let is_same = queues.len() == before.len()
+            && queues.iter().zip(&before).all(|(now, before)| Arc::ptr_eq(now, before));
+        if is_same && gone.is_empty() {
+            return;
+        }
+        for shard in self.shards().iter() {
+            self.forget_gone_of(shard);
+        }
+        // What is paused may go on, and who waits for a queue that is gone is told so.
+        self.seats.wake_all();
+    }
+
+    fn load(self: &Arc<Self>, new: Vec<Arc<Shard>>, in_background: bool) {
+        if new.is_empty() {
+            return;
+        }
+        let load = move || new.iter().for_each(|shard| shard.load());
+        match in_background {
+            true => drop(self.blocking.spawn(load)),
+            false => load(),
+        }
+    }
+
+    fn start_shards(self: &Arc<Self>, topic: &Topic) -> Vec<Arc<Shard>> {
+        let before = self.shards();
+        let mut new = Vec::new();
+        let shards: Arc<[_]> = topic
+            .partitions
+            .iter()
+            .map(|partition| {
+                let mut known = before.iter();
+                if let Some(shard) = known.find(|s| Arc::ptr_eq(s.partition(), partition)) {
+                    return shard.clone();
+                }
+                let shard = Shard::new(Arc::clone(partition), self);
+                new.push(shard.clone());
+                shard
+            })
+            .collect();
+        if new.is_empty() {
+            return new;
+        }
+        *self.shards.write() = shards;
+        if self.has_timers {
+            let run = |shard: &Arc<Shard>| tokio::spawn(run_timer(shard.clone())).abort_handle();
+            self.timers.lock().extend(new.iter().map(run));
+        }
+        new
+    }
+
+    /// Forgets what a shard knows of queues and topics that are gone. One that is loading does this when it is done.
+    pub(super) fn forget_gone_of(&self, shard: &Arc<Shard>) {
+        let Ok(broker) = self.broker() else {
+            return;
+        };
+        let (catalog, topics) = (broker.catalog_view(), broker.topics());
+        let begun = self.beginning.lock().clone();
+        // While a start opens its topics, what the catalog has counts: all of them will be there.
+        let is_gone = |key: &QueueKey, incarnation: Uuid| {
+            let queue = catalog.queue_by_id(incarnation);
+            let has_queue = queue.is_some_and(|queue| queue.name == key.group);
+            let has_topic = catalog.topic_by_id(key.topic).is_some() || topics.by_id(key.topic).is_some();
+            !(has_topic && (has_queue || begun.contains(&incarnation)))
+        };
+        let forgotten = shard.log_all(|machines| {
+            let known = machines.of.iter();
+            let gone = known.filter(|(key, known)| is_gone(key, known.ledger.head().incarnation));
+            gone.map(|(key, _)| (key.clone(), QueueRecord::Deleted)).collect()
+        });
+        if let Err(error) = forgotten {
+            tracing::debug!(partition = %shard.partition().folder(), %error, "states of queues that are gone stay for now");
+        }
+        self.pieces.forget(|key| catalog.queue(&key.group).is_none());
+        self.lives.lock().retain(|name, _| catalog.queue(name).is_some());
+    }
+
+    /// Lets every lock that has run out and every time that has come take effect; the timers do this on their own.
+    pub fn tick(&self) {
+        for shard in self.shards().iter() {
+            while shard.tick_some() {}
+        }
+    }
+
+    /// The timers end; requests are still decided upon.
+    pub(crate) fn stop_timers(&self) {
+        for timer in self.timers.lock().drain(..) {
+            timer.abort();
+        }
+    }
+}

@@ -1,0 +1,224 @@
+//! Receive: finds messages for a consumer, waits for them if there are none, and hands them out.
+//!
+//! Why it exists: what can be handed out changes with new records, with those that come back or fall due, and with the queue's
+//! settings; a wait is on all of these, with one timer, and holds no bytes.
+//! Never: settles; decides what may go (the machine does).
+//! In -> out: what a consumer wants -> messages that it holds.
+//! Invariants: QUE-1, QUE-3, QUE-4, LOG-2, OPS-1 (bytes count against the budget of fetches).   Read next: `piece.rs`, `take.rs`.
+
+use super::Queues;
+use super::begin::Source;
+use super::live::{Live, SourceKind};
+use super::receipt::Handed;
+use super::types::{Message, MessageId, QueueError, Receive, Received};
+use crate::broker::Broker;
+use crate::fetch_budget::FetchMemory;
+use crate::seats::Seated;
+use crate::topics_view::TopicsView;
+use crate::waiters::FetchWaiter;
+use fanlog_coordinators::queue::{Claim, Input, Outcome, QueueKey, Settle};
+use fanlog_model::{GroupId, Offset};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use tokio::time::Instant;
+
+/// The most messages of one answer.
+pub(super) const RECORDS_MAX: usize = 10_000;
+
+/// A partition that is looked at.
+pub(super) struct Target {
+    pub(super) source: Source,
+    pub(super) seated: Seated<QueueKey>,
+    tickets: Option<(u64, u64)>,
+}
+
+impl Drop for Target {
+    fn drop(&mut self) {
+        if let Some((of_log, of_state)) = self.tickets {
+            self.source.partition.watchers().unwatch(of_log);
+            self.seated.seat().watchers.unwatch(of_state);
+        }
+    }
+}
+
+/// One receive under way.
+pub(super) struct Receiving<'a> {
+    pub(super) queues: &'a Arc<Queues>,
+    pub(super) broker: Arc<Broker>,
+    pub(super) live: Arc<Live>,
+    pub(super) wanted: Receive,
+    pub(super) messages: Vec<Message>,
+    pub(super) memory: FetchMemory,
+    pub(super) bytes_left: usize,
+    /// Nothing more goes into this answer.
+    pub(super) is_full: bool,
+    /// Why a partition gives nothing.
+    failure: Option<QueueError>,
+    held: Vec<(Source, Offset, u64)>,
+}
+
+/// Who goes away before the answer has not had the messages.
+impl Drop for Receiving<'_> {
+    fn drop(&mut self) {
+        let held = std::mem::take(&mut self.held);
+        for (source, offset, grant) in held {
+            let item = Settle {
+                offset,
+                claim: Claim::Grant(grant),
+                outcome: Outcome::Release { delay: None },
+            };
+            let policy = self.queues.policy(&self.broker, &self.live, source.kind, source.key.partition);
+            let released = Input::Settle {
+                items: &[item],
+                is_atomic: false,
+            };
+            if let Err(error) = source.shard.decide(&source.key, &policy, released) {
+                tracing::debug!(queue = %self.live.name(), %error, "messages come back when their locks run out");
+            }
+        }
+    }
+}
+
+impl Queues {
+    /// Hands messages to a consumer, waiting for the first one as it asks.
+    ///
+    /// # Errors
+    /// There is no such queue, or its state cannot be read or written.
+    pub async fn receive(
+        self: &Arc<Self>,
+        queue: &GroupId,
+        wanted: Receive,
+    ) -> Result<Received, QueueError> {
+        check_wanted(&wanted)?;
+        let broker = self.broker()?;
+        let live = self.live(&broker, queue)?;
+        broker.room().await;
+        let mut receiving = Receiving {
+            queues: self,
+            live,
+            messages: Vec::new(),
+            memory: FetchMemory::none(),
+            bytes_left: wanted.bytes_max.min(broker.budget.bytes_max()).max(1),
+            is_full: false,
+            failure: None,
+            held: Vec::new(),
+            broker,
+            wanted,
+        };
+        receiving.run().await?;
+        // The consumer has them from here on.
+        receiving.held.clear();
+        Ok(Received {
+            messages: std::mem::take(&mut receiving.messages),
+            memory: std::mem::replace(&mut receiving.memory, FetchMemory::none()),
+        })
+    }
+}
+
+fn check_wanted(wanted: &Receive) -> Result<(), QueueError> {
+    if !(1..=RECORDS_MAX).contains(&wanted.records_max) {
+        return Err(QueueError::Limit {
+            what: "the number of messages",
+            given: i64::try_from(wanted.records_max).unwrap_or(i64::MAX),
+            min: 1,
+            max: RECORDS_MAX as i64,
+        });
+    }
+    Ok(())
+}
+
+impl Receiving<'_> {
+    async fn run(&mut self) -> Result<(), QueueError> {
+        let waiter = Arc::new(FetchWaiter::default());
+        let until = Instant::now() + self.wanted.wait_max;
+        let mut is_last = self.wanted.wait_max.is_zero();
+        let mut seen: Option<(Arc<TopicsView>, Vec<Target>)> = None;
+        loop {
+            // Settings may have changed, and the queue or a topic may be gone, or have more partitions.
+            self.live = self.queues.live(&self.broker, &self.live.queue.name.clone())?;
+            let topics = self.broker.topics();
+            let targets = match seen.take() {
+                Some((known, targets)) if Arc::ptr_eq(&known, &topics) => targets,
+                _ => self.targets(&topics, (!is_last).then_some(&waiter)).await?,
+            };
+            self.failure = None;
+            self.take_from_all(&targets).await;
+            if !self.messages.is_empty() {
+                return Ok(());
+            }
+            if is_last {
+                return self.failure.take().map_or(Ok(()), Err);
+            }
+            seen = Some((topics, targets));
+            let changed = tokio::time::timeout_at(until, waiter.changed()).await;
+            is_last = changed.is_err();
+        }
+    }
+
+    /// The partitions that are handed out; another one first each time.
+    async fn targets(
+        &self,
+        topics: &TopicsView,
+        waiter: Option<&Arc<FetchWaiter>>,
+    ) -> Result<Vec<Target>, QueueError> {
+        let mut targets = Vec::new();
+        let sources = self.live.sources(topics);
+        for (kind, topic) in sources.iter().filter(|(kind, _)| kind.is_handed_out()) {
+            for partition in &topic.partitions {
+                let source = self.queues.source(&self.live, *kind, partition).await?;
+                let seated = self.queues.seats.take(&source.key);
+                // Before the first look, so that no change is missed.
+                let tickets = waiter.map(|waiter| {
+                    let of_log = source.partition.watchers().watch(waiter, 0);
+                    (of_log, seated.seat().watchers.watch(waiter, 0))
+                });
+                targets.push(Target {
+                    source,
+                    seated,
+                    tickets,
+                });
+            }
+        }
+        if !targets.is_empty() {
+            let first = self.live.kept.first.fetch_add(1, Ordering::Relaxed);
+            let count = targets.len();
+            targets.rotate_left(first % count);
+        }
+        Ok(targets)
+    }
+
+    async fn take_from_all(&mut self, targets: &[Target]) {
+        for target in targets {
+            if let Err(error) = self.take(target).await {
+                tracing::debug!(queue = %self.live.name(), partition = %target.source.partition.folder(), %error, "a partition gives no messages");
+                self.failure.get_or_insert(error);
+            }
+            if self.is_full || self.left() == 0 || self.bytes_left == 0 {
+                return;
+            }
+        }
+    }
+
+    /// How many messages may still be given.
+    pub(super) fn left(&self) -> usize {
+        self.wanted.records_max - self.messages.len()
+    }
+
+    /// A record is the consumer's from now on, unless the answer does not come about.
+    pub(super) fn hold(&mut self, source: &Source, handed: Handed, message: Message) {
+        self.held.push((source.clone(), handed.offset, handed.grant));
+        self.messages.push(message);
+    }
+
+    pub(super) fn id_of(source: &Source, offset: Offset) -> MessageId {
+        MessageId {
+            topic: source.partition.topic().clone(),
+            partition: source.key.partition,
+            offset,
+        }
+    }
+
+    pub(super) fn ignores_delays(kind: SourceKind) -> bool {
+        kind == SourceKind::Redrive
+    }
+}

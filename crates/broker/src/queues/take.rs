@@ -1,0 +1,307 @@
+//! How messages are taken from one partition of a queue: where the machine says, a piece of the log is read and looked through, and
+//! the machine says what of it may go.
+
+use super::begin::unreadable;
+use super::live::{Live, SourceKind};
+use super::piece::Piece;
+use super::receipt::Handed;
+use super::receive::{Receiving, Target};
+use super::types::{Headers, Message, QueueError};
+use crate::broker::Broker;
+use crate::fetch_budget::FetchMemory;
+use crate::fetch_types::{FetchError, FetchedRecords, Isolation};
+use crate::partition::{Partition, Wanted};
+use bytes::Bytes;
+use fanlog_coordinators::queue::{
+    Acquire, Found, Grant, Input, NextRead, Policy, Reply, next_read,
+};
+use fanlog_model::{Offset, TimestampMs, TopicName};
+use fanlog_protocol::records::RecordView;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+/// How much is read at a time where nothing is known yet.
+const AHEAD_BYTES: usize = 512 * 1024;
+/// How much is read for records that come again: few of their neighbours do.
+const AGAIN_BYTES: usize = 16 * 1024;
+/// How many records are looked at for each that is wanted, and how many more, until the machine is asked.
+const LOOKED_AT_PER_RECORD: usize = 4;
+const LOOKED_AT_MORE: usize = 64;
+
+impl Receiving<'_> {
+    /// Takes what there is of a partition, within the limits.
+    pub(super) async fn take(&mut self, target: &Target) -> Result<(), QueueError> {
+        let (source, turn) = (&target.source, &target.seated.seat().turn);
+        let _turn = match self.memory.is_none() {
+            true => turn.lock().await,
+            // Who has the turn may wait for the memory that this answer holds.
+            false => match turn.try_lock() {
+                Ok(turn) => turn,
+                Err(_) => return Ok(()),
+            },
+        };
+        let partition = source.key.partition;
+        let policy = self.queues.policy(&self.broker, &self.live, source.kind, partition);
+        self.queues.begin(&self.broker, &self.live, source, &policy).await?;
+        let mut before = None;
+        while self.left() > 0 && self.bytes_left > 0 && !self.is_full {
+            let next = source.shard.look(&source.key, |ledger, waiting, now| {
+                next_read(ledger, waiting, &policy, now)
+            })?;
+            let below = readable_end(&source.partition)?;
+            let Some(next) = next.filter(|next| next.from < below) else {
+                return Ok(());
+            };
+            let given = self.messages.len();
+            // The machine has moved on, or it would be asked the same for ever.
+            if before == Some((next.from, given)) {
+                return Ok(());
+            }
+            before = Some((next.from, given));
+            self.take_from(target, next, below, &policy).await?;
+            // One who scans much lets others go on.
+            tokio::task::yield_now().await;
+        }
+        Ok(())
+    }
+
+    async fn take_from(
+        &mut self,
+        target: &Target,
+        next: NextRead,
+        below: Offset,
+        policy: &Policy,
+    ) -> Result<(), QueueError> {
+        let source = &target.source;
+        let piece = match self.piece(target, next, below).await {
+            Ok(piece) => piece,
+            // Retention was here.
+            Err(FetchError::OffsetOutOfRange { log_start_offset, .. })
+                if next.from < log_start_offset =>
+            {
+                return self.queues.follow_log_start(source, policy, log_start_offset);
+            }
+            Err(error) => return Err(unreadable(source.partition.topic(), &error)),
+        };
+        let found = piece.found_from(next.from);
+        let found = &found[..self.looked_at(&piece, &found)];
+        let acquire = Acquire {
+            consumer: &self.wanted.consumer,
+            records_max: self.left() as i64,
+            lock: self.wanted.lock,
+            found,
+            is_first: self.messages.is_empty(),
+        };
+        let decided = source.shard.decide(&source.key, policy, Input::Acquire(acquire))?;
+        let Reply::Acquired(grants) = decided.reply else {
+            unreachable!("a machine answers in kind");
+        };
+        self.is_full |= decided.is_over;
+        for grant in &grants {
+            self.give(target, &piece, grant);
+        }
+        let bytes: usize = grants.iter().map(|grant| piece.record_bytes(grant.offset)).sum();
+        self.note_memory(bytes).await;
+        Ok(())
+    }
+
+    /// How many of the places that were found the machine is asked about: as many as fit into the answer, and one at least.
+    fn looked_at(&self, piece: &Piece, found: &[Found]) -> usize {
+        let most = self.left().saturating_mul(LOOKED_AT_PER_RECORD) + LOOKED_AT_MORE;
+        let mut bytes = 0;
+        for (at, found) in found.iter().take(most).enumerate() {
+            if found.is_gap || !found.is_wanted {
+                continue;
+            }
+            bytes += piece.record_bytes(found.first);
+            let is_first = at == 0 && self.messages.is_empty();
+            if bytes > self.bytes_left && !is_first {
+                return at.max(1);
+            }
+        }
+        found.len().min(most)
+    }
+
+    fn give(&mut self, target: &Target, piece: &Piece, grant: &Grant) {
+        let source = &target.source;
+        let handed = Handed {
+            topic: source.key.topic,
+            partition: source.key.partition,
+            offset: grant.offset,
+            grant: grant.grant,
+        };
+        let (record, timestamp) = piece
+            .record(grant.offset)
+            .expect("the machine grants only records that were found");
+        self.bytes_left = self.bytes_left.saturating_sub(record.bytes.len());
+        let message = Message {
+            id: Self::id_of(source, grant.offset),
+            receipt: handed.encode(),
+            timestamp,
+            key: record.key.map(Bytes::copy_from_slice),
+            value: record.value.map(Bytes::copy_from_slice),
+            headers: headers_of(&record),
+            attempt: grant.attempt,
+            lock_until: grant.until,
+        };
+        self.hold(source, handed, message);
+    }
+
+    /// The bytes of the answer count; where there is no room for more, it is full.
+    async fn note_memory(&mut self, bytes: usize) {
+        if bytes == 0 {
+            return;
+        }
+        let budget = &self.broker.budget;
+        let memory = match self.memory.is_none() {
+            true => Some(budget.reserve(bytes).await),
+            false => budget.try_reserve(bytes),
+        };
+        match memory {
+            Some(memory) => {
+                let before = std::mem::replace(&mut self.memory, FetchMemory::none());
+                self.memory = before.and(memory);
+            }
+            // What was given goes all the same: it is held by the consumer.
+            None => self.is_full = true,
+        }
+    }
+
+    async fn piece(
+        &self,
+        target: &Target,
+        next: NextRead,
+        below: Offset,
+    ) -> Result<Arc<Piece>, FetchError> {
+        let (source, live) = (&target.source, &self.live);
+        if let Some(piece) = self.queues.pieces.get(&source.key, &live.queue, next.from) {
+            return Ok(piece);
+        }
+        let bytes_max = match next.is_scan {
+            true => AHEAD_BYTES,
+            false => AGAIN_BYTES,
+        };
+        let (read, memory) = read(&self.broker, &source.partition, next.from, bytes_max).await?;
+        let piece = look_through(live, source.kind, &source.partition, &read, next.from, below)?;
+        drop(memory);
+        if next.is_scan {
+            let unreadable = &live.kept.unreadable_delays;
+            unreadable.fetch_add(piece.unreadable_delays, Ordering::Relaxed);
+        }
+        let piece = Arc::new(piece);
+        self.queues.pieces.keep(&source.key, &live.queue, &piece);
+        Ok(piece)
+    }
+}
+
+/// Looks through what was read of a partition, as a queue reads it.
+pub(super) fn look_through(
+    live: &Live,
+    kind: SourceKind,
+    partition: &Partition,
+    read: &FetchedRecords,
+    from: Offset,
+    below: Offset,
+) -> Result<Piece, FetchError> {
+    let is_wanted = |record: &RecordView<'_>| live.wants(kind, record);
+    let delays = !Receiving::ignores_delays(kind);
+    let piece = Piece::of(read, from, below, (&is_wanted, delays));
+    piece.map_err(|error| FetchError::Damaged {
+        partition: partition.folder().to_string(),
+        reason: error.to_string(),
+    })
+}
+
+/// Reads whole batches into memory, as consumers see them that read what is committed.
+pub(super) async fn read(
+    broker: &Arc<Broker>,
+    partition: &Arc<Partition>,
+    from: Offset,
+    bytes_max: usize,
+) -> Result<(FetchedRecords, FetchMemory), FetchError> {
+    let wanted = Wanted {
+        from,
+        bytes_max,
+        whole_batch: true,
+        isolation: Isolation::ReadCommitted,
+    };
+    let blocking = broker.opener.blocking;
+    let readable = match partition.readable_now(wanted)? {
+        Some(readable) => readable,
+        None => {
+            let _turn = broker.budget.turn_to_load().await;
+            let partition = partition.clone();
+            unpanicked(blocking.run(move || partition.readable(wanted)).await)?
+        }
+    };
+    let memory = broker.budget.reserve(readable.bytes()).await;
+    if let Some(read) = partition.read_now(&readable)? {
+        return Ok((read, memory));
+    }
+    let partition = partition.clone();
+    let read = blocking.run(move || partition.read(&readable));
+    Ok((unpanicked(read.await)?, memory))
+}
+
+/// The offset below which queues read: what is durable and, of transactions, decided.
+pub(super) fn readable_end(partition: &Partition) -> Result<Offset, QueueError> {
+    let end = partition.with_log(|log| log.last_stable_offset().min(log.durable_offset()));
+    end.map_err(|error| unreadable(partition.topic(), &error))
+}
+
+/// The headers of a record; a name that is not text is shown as well as it can be.
+pub(super) fn headers_of(record: &RecordView<'_>) -> Headers {
+    let headers = record.headers();
+    let owned = |(name, value): (&[u8], Option<&[u8]>)| {
+        let name = String::from_utf8_lossy(name).into_owned();
+        (name, value.map(Bytes::copy_from_slice))
+    };
+    headers.map(owned).collect()
+}
+
+/// One record read at its offset.
+pub(super) struct OneRecord {
+    pub(super) timestamp: TimestampMs,
+    pub(super) key: Option<Bytes>,
+    pub(super) value: Option<Bytes>,
+    pub(super) headers: Headers,
+}
+
+/// Reads the record at an offset; none if there is none (any more).
+pub(super) async fn read_one(
+    broker: &Arc<Broker>,
+    live: &Live,
+    kind: SourceKind,
+    partition: &Arc<Partition>,
+    offset: Offset,
+) -> Result<Option<OneRecord>, QueueError> {
+    let failed = |error: &FetchError| unreadable_of(partition.topic(), error);
+    let below = readable_end(partition)?;
+    if offset >= below {
+        return Ok(None);
+    }
+    let (read, _memory) = match read(broker, partition, offset, 1).await {
+        Ok(read) => read,
+        Err(FetchError::OffsetOutOfRange { .. }) => return Ok(None),
+        Err(error) => return Err(failed(&error)),
+    };
+    let piece = look_through(live, kind, partition, &read, offset, below);
+    let piece = piece.map_err(|error| failed(&error))?;
+    Ok(piece.record(offset).map(|(record, timestamp)| OneRecord {
+        timestamp,
+        key: record.key.map(Bytes::copy_from_slice),
+        value: record.value.map(Bytes::copy_from_slice),
+        headers: headers_of(&record),
+    }))
+}
+
+fn unreadable_of(topic: &TopicName, error: &FetchError) -> QueueError {
+    unreadable(topic, error)
+}
+
+fn unpanicked<R>(done: Result<R, tokio::task::JoinError>) -> R {
+    match done {
+        Ok(done) => done,
+        Err(panicked) => std::panic::resume_unwind(panicked.into_panic()),
+    }
+}
