@@ -202,6 +202,12 @@ impl Broker {
             .follow_topics(&self.topics(), !self.is_serving());
         self.transactions
             .follow_topics(&self.topics(), !self.is_serving());
+        self.queues.follow(
+            &self.catalog_view(),
+            &self.topics(),
+            gone,
+            !self.is_serving(),
+        );
         for topic in gone {
             self.shares.forget_topic(topic.id);
             self.groups.forget_topic(&topic.name);

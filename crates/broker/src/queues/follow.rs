@@ -102,10 +102,11 @@ impl Queues {
     }
 
     /// Lets every lock that has run out and every time that has come take effect; the timers do this on their own.
-    pub fn tick(&self) {
+    pub fn tick(self: &Arc<Self>) {
         for shard in self.shards().iter() {
             while shard.tick_some() {}
         }
+        self.restart_movers();
     }
 
     /// The timers end; requests are still decided upon.

@@ -7,7 +7,9 @@
 //! In -> out: receive, settle -> messages that are held, answers once durable.
 //! Invariants: QUE-1, QUE-2, QUE-3, QUE-4.   Read next: `types.rs`.
 
+mod audit;
 mod begin;
+mod copies;
 mod create;
 mod dead_headers;
 mod dead_types;
@@ -29,6 +31,7 @@ mod status_types;
 mod take;
 mod types;
 
+pub use audit::AUDIT_TOPIC;
 pub use dead_types::{DeadDone, DeadLetter, DeadLetterShown, DeadLetters, DeadSelection, Redrive};
 pub use delays::{DELIVER_AFTER, DELIVER_AT};
 pub use receipt::{Receipt, ReceiptError};
@@ -151,10 +154,14 @@ impl Queues {
             topic,
             partition,
         } = key;
-        let kept = self.lives.lock().get(group).map(|live| live.kept.clone());
-        let Some(kept) = kept.filter(|_| counts.given_up + counts.lost > 0) else {
+        if counts.given_up + counts.lost == 0 {
+            return;
+        }
+        let live = self.broker().ok().map(|broker| self.live(&broker, group));
+        let Some(Ok(live)) = live else {
             return;
         };
+        let kept = &live.kept;
         if counts.given_up > 0 {
             kept.given_up.fetch_add(counts.given_up, Ordering::Relaxed);
             tracing::info!(queue = %group, %topic, %partition, records = counts.given_up, "a queue gives up records: it has no dead letters");

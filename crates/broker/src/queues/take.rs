@@ -260,6 +260,7 @@ pub(super) fn headers_of(record: &RecordView<'_>) -> Headers {
 }
 
 /// One record read at its offset.
+#[derive(Clone, Debug)]
 pub(super) struct OneRecord {
     pub(super) timestamp: TimestampMs,
     pub(super) key: Option<Bytes>,
