@@ -37,12 +37,24 @@ pub(crate) enum QueueCatalogError<E: std::error::Error> {
 }
 
 impl Broker {
-    /// Puts a queue into the catalog; its id is drawn here, and whether a group has its name is found out here.
+    /// What a queue would be in the catalog; nothing is changed.
+    pub(crate) async fn checked_queue_record(
+        self: &Arc<Self>,
+        new: NewQueue,
+    ) -> Result<Arc<Queue>, QueueCatalogError<CreateQueueError>> {
+        self.change_catalog(move |ledger, rules| Decision {
+            records: Vec::new(),
+            reply: catalog::create_queue(ledger, rules, &new).reply,
+        })
+        .await?
+        .map_err(QueueCatalogError::Refused)
+    }
+
+    /// Puts a queue into the catalog, under the id that the caller drew; whether a group has its name is found out here.
     pub(crate) async fn create_queue_record(
         self: &Arc<Self>,
         mut new: NewQueue,
     ) -> Result<Arc<Queue>, QueueCatalogError<CreateQueueError>> {
-        new.id = self.new_topic_id().0;
         new.taken_by = self.groups().kind_of(&new.name)?;
         let name = new.name.clone();
         let created = self

@@ -87,11 +87,11 @@ pub use offsets_types::{
 pub use partition::Partition;
 pub use producer_ids::InitProducerIdError;
 pub use queues::{
-    BlockedKey, CancelOutcome, ConsumerLoad, DELIVER_AFTER, DELIVER_AT, DeadDone, DeadLetter,
-    DeadLetterShown, DeadLetters, DeadSelection, Drain, Headers, Hindrance, Message, MessageId,
-    MessageIdError, NewQueue, QueueDescription, QueueError, QueuePartitionStatus, QueueStatus,
-    Queues, Receipt, ReceiptError, Receive, Received, Redrive, SettleFailure, SettleOutcome,
-    SettledEach, Start,
+    AUDIT_TOPIC, BlockedKey, CancelOutcome, ConsumerLoad, DELIVER_AFTER, DELIVER_AT, DeadDone,
+    DeadLetter, DeadLetterShown, DeadLetters, DeadSelection, Drain, Headers, Hindrance, Message,
+    MessageId, MessageIdError, NewQueue, QueueDescription, QueueError, QueuePartitionStatus,
+    QueueStatus, Queues, Receipt, ReceiptError, Receive, Received, Redrive, SettleFailure,
+    SettleOutcome, SettledEach, Start,
 };
 pub use shares::{
     PendingAck, SHARE_STATE_TOPIC, SessionKey, SessionPlan, ShareAckError, ShareFetchError,

@@ -38,12 +38,17 @@ impl Queues {
                 value: Some(value.as_bytes()),
                 headers: &[],
             };
-            builder.push(&record).map_err(|error| not_available(&error))?;
+            builder
+                .push(&record)
+                .map_err(|error| not_available(&error))?;
         }
         let mut batch = builder.build().map_err(|error| not_available(&error))?;
         let appended = partition.append_as(&mut batch, Appender::Coordinator, None);
         let receipt = appended.map_err(|error| not_available(&error))?;
-        receipt.durable().await.map_err(|error| not_available(&error))
+        receipt
+            .durable()
+            .await
+            .map_err(|error| not_available(&error))
     }
 
     async fn audit_partition(&self, broker: &Arc<Broker>) -> Result<Arc<Partition>, QueueError> {

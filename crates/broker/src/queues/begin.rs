@@ -2,10 +2,10 @@
 //!
 //! Why it is logged before anything is handed out: a beginning that is found anew at each start passes records over (QUE-2).
 
+use super::Queues;
 use super::live::{Live, SourceKind};
 use super::shard::Shard;
 use super::types::QueueError;
-use super::Queues;
 use crate::broker::Broker;
 use crate::fetch_types::Isolation;
 use crate::groups::CoordinatorError;
@@ -68,12 +68,15 @@ impl Queues {
         let start = match source.kind {
             // What came before the queue is not its own.
             SourceKind::Redrive | SourceKind::Dead => end,
-            SourceKind::Main if source.key.partition.0 >= live.queue.partitions_at_start => log_start,
+            SourceKind::Main if source.key.partition.0 >= live.queue.partitions_at_start => {
+                log_start
+            }
             SourceKind::Main => {
                 first_offset(broker, &live.queue, &source.partition, live.queue.start).await?
             }
         };
-        self.begin_at(broker, live.queue.id, source, policy, start).await
+        self.begin_at(broker, live.queue.id, source, policy, start)
+            .await
     }
 
     pub(super) async fn begin_at(
@@ -104,7 +107,9 @@ impl Queues {
         log_start: Offset,
     ) -> Result<(), QueueError> {
         let known = source.shard.look(&source.key, |ledger, _, _| {
-            ledger.is_initialized().then(|| ledger.head().log_start.max(ledger.start()))
+            ledger
+                .is_initialized()
+                .then(|| ledger.head().log_start.max(ledger.start()))
         })?;
         if known.is_some_and(|known| known < log_start) {
             let moved = Input::LogStart(log_start);

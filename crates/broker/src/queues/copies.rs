@@ -3,9 +3,7 @@
 //! In -> out: a row of moves -> the records, read from their log -> one batch that bears the row's sequences.
 
 use super::begin::{Source, not_available};
-use super::dead_headers::{
-    DEAD_REASON, Origin, borrowed, header, of_dead_letter, of_redriven,
-};
+use super::dead_headers::{DEAD_REASON, Origin, borrowed, header, of_dead_letter, of_redriven};
 use super::live::{Live, SourceKind};
 use super::take::{OneRecord, read_one};
 use super::types::{Headers, QueueError};
@@ -85,7 +83,9 @@ impl Copies {
                 value: copy.record.value.as_deref(),
                 headers: &headers,
             };
-            builder.push(&record).map_err(|error| not_available(&error))?;
+            builder
+                .push(&record)
+                .map_err(|error| not_available(&error))?;
         }
         builder.build().map_err(|error| not_available(&error))
     }
@@ -103,7 +103,14 @@ impl Copy {
                     timestamp: record.timestamp,
                 };
                 let (name, history) = (live.name(), &one.history);
-                of_dead_letter(&record.headers, name, origin, one.attempts, history, has_history)
+                of_dead_letter(
+                    &record.headers,
+                    name,
+                    origin,
+                    one.attempts,
+                    history,
+                    has_history,
+                )
             }
         };
         let full = headers(true);
@@ -140,7 +147,10 @@ impl OneRecord {
             timestamp: TimestampMs(0),
             key: None,
             value: None,
-            headers: vec![header(DEAD_REASON, "compaction took the record before it was moved")],
+            headers: vec![header(
+                DEAD_REASON,
+                "compaction took the record before it was moved",
+            )],
         }
     }
 }

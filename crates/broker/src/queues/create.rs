@@ -56,8 +56,8 @@ impl Queues {
             taken_by: broker.groups().kind_of(&new.name)?,
         };
         // What is refused is refused before anything is made.
-        let checked = broker.checked_queue_record(&record);
-        let checked = checked.map_err(|error| refused(&new.topic, error))?;
+        let checked = broker.checked_queue_record(record.clone()).await;
+        let checked = checked.map_err(|error| not_created(&new.topic, error))?;
         let id = record.id;
         self.beginning.lock().insert(id);
         let made = self.make(&broker, record, &checked, topic).await;
@@ -83,14 +83,11 @@ impl Queues {
             let start = first_offset(broker, checked, partition, checked.start).await?;
             let source = self.source(&draft, SourceKind::Main, partition).await?;
             let policy = self.policy(broker, &draft, SourceKind::Main, partition.index());
-            self.begin_at(broker, checked.id, &source, &policy, start).await?;
+            self.begin_at(broker, checked.id, &source, &policy, start)
+                .await?;
         }
         let created = broker.create_queue_record(record).await;
-        let created = created.map_err(|error| match error {
-            QueueCatalogError::Refused(error) => refused(topic_name(topic), error),
-            QueueCatalogError::Coordinator(error) => error.into(),
-            QueueCatalogError::Unavailable(error) => not_available(&error),
-        })?;
+        let created = created.map_err(|error| not_created(&topic.name, error))?;
         self.describe(&created.name)
     }
 
@@ -192,7 +189,10 @@ impl Queues {
         };
         let main = topics.by_id(live.queue.topic);
         let main = main.ok_or_else(|| failed("the queue's own topic is gone".to_owned()))?;
-        let bytes_max = main.settings.max_message_bytes.saturating_add(DEAD_HEADERS_BYTES);
+        let bytes_max = main
+            .settings
+            .max_message_bytes
+            .saturating_add(DEAD_HEADERS_BYTES);
         let bytes_max = bytes_max.min(i32::MAX as u32);
         let wanted = NewTopic {
             id: TopicId::ZERO,
@@ -220,8 +220,12 @@ impl Queues {
     }
 }
 
-fn topic_name(topic: &Arc<Topic>) -> &TopicName {
-    &topic.name
+fn not_created(topic: &TopicName, error: QueueCatalogError<CreateQueueError>) -> QueueError {
+    match error {
+        QueueCatalogError::Refused(error) => refused(topic, error),
+        QueueCatalogError::Coordinator(error) => error.into(),
+        QueueCatalogError::Unavailable(error) => not_available(&error),
+    }
 }
 
 fn start_of(start: Start) -> QueueStart {
@@ -241,7 +245,8 @@ fn bad_setting(error: &QueueSettingError) -> QueueError {
     let (setting, value) = match error {
         QueueSettingError::Setting(SettingError::Unknown { name, .. }) => (name.as_str(), ""),
         QueueSettingError::Setting(
-            SettingError::Invalid { name, value, .. } | SettingError::Unsupported { name, value, .. },
+            SettingError::Invalid { name, value, .. }
+            | SettingError::Unsupported { name, value, .. },
         ) => (*name, value.as_str()),
         QueueSettingError::Setting(SettingError::TooLong { name, .. }) => (*name, ""),
         QueueSettingError::Setting(_) => ("", ""),

@@ -102,7 +102,9 @@ pub(super) fn of_dead_letter(
 /// The headers of what is redriven: the record's own, where it comes from, and how often it was redriven.
 pub(super) fn of_redriven(headers: &Headers) -> Headers {
     let mut all = without_ours(headers);
-    let origin = headers.iter().filter(|(name, _)| ORIGIN.contains(&name.as_str()));
+    let origin = headers
+        .iter()
+        .filter(|(name, _)| ORIGIN.contains(&name.as_str()));
     all.extend(origin.cloned());
     let redrives = redrives(headers).saturating_add(1);
     all.push((DEAD_REDRIVES.to_owned(), Some(redrives.to_string().into())));
@@ -123,7 +125,10 @@ pub(super) fn borrowed(headers: &Headers) -> Vec<(&str, Option<&[u8]>)> {
 
 /// A header, for tests and for placeholders.
 pub(super) fn header(name: &str, value: &str) -> (String, Option<Bytes>) {
-    (name.to_owned(), Some(Bytes::copy_from_slice(value.as_bytes())))
+    (
+        name.to_owned(),
+        Some(Bytes::copy_from_slice(value.as_bytes())),
+    )
 }
 
 #[cfg(test)]
@@ -159,7 +164,10 @@ mod tests {
         let said = r#"a=b queue=q topic=t partition=2 offset=7 timestamp=9 attempts=1 reason=no "way" history=[{"at":5,"attempt":1,"consumer":"c","reason":"no \"way\""}]"#;
         assert_eq!(shown(&dead), said);
         let again = of_redriven(&dead);
-        assert_eq!(shown(&again), "a=b topic=t partition=2 offset=7 timestamp=9 redrives=1");
+        assert_eq!(
+            shown(&again),
+            "a=b topic=t partition=2 offset=7 timestamp=9 redrives=1"
+        );
         let dead = of_dead_letter(&again, &"q".into(), origin(0), 3, &[], false);
         let said = "a=b queue=q topic=t partition=2 offset=7 timestamp=9 attempts=3 redrives=1";
         assert_eq!(shown(&dead), said);

@@ -42,7 +42,7 @@ fn text(value: Option<&[u8]>) -> Option<&str> {
 }
 
 /// A time as people and programs write it: milliseconds since 1970, or RFC 3339.
-pub fn time(text: &str) -> Option<TimestampMs> {
+pub(super) fn time(text: &str) -> Option<TimestampMs> {
     if !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit()) {
         return text.parse().ok().map(TimestampMs);
     }

@@ -1,7 +1,8 @@
 //! How queues follow the rest of the broker: their log opens, topics and queues go, settings change.
 
+use super::Queues;
 use super::shard::Shard;
-use super::{QUEUES_TOPIC, Queues};
+use crate::admin_queues::QUEUES_TOPIC;
 use crate::machine_runtime::run_timer;
 use crate::topics_view::{Topic, TopicsView};
 use fanlog_coordinators::catalog::CatalogView;
@@ -26,7 +27,10 @@ impl Queues {
         let queues: Vec<_> = catalog.queues().cloned().collect();
         let before = std::mem::replace(&mut *self.seen.lock(), queues.clone());
         let is_same = queues.len() == before.len()
-            && queues.iter().zip(&before).all(|(now, before)| Arc::ptr_eq(now, before));
+            && queues
+                .iter()
+                .zip(&before)
+                .all(|(now, before)| Arc::ptr_eq(now, before));
         if is_same && gone.is_empty() {
             return;
         }
@@ -86,19 +90,24 @@ impl Queues {
         let is_gone = |key: &QueueKey, incarnation: Uuid| {
             let queue = catalog.queue_by_id(incarnation);
             let has_queue = queue.is_some_and(|queue| queue.name == key.group);
-            let has_topic = catalog.topic_by_id(key.topic).is_some() || topics.by_id(key.topic).is_some();
+            let has_topic =
+                catalog.topic_by_id(key.topic).is_some() || topics.by_id(key.topic).is_some();
             !(has_topic && (has_queue || begun.contains(&incarnation)))
         };
         let forgotten = shard.log_all(|machines| {
             let known = machines.of.iter();
             let gone = known.filter(|(key, known)| is_gone(key, known.ledger.head().incarnation));
-            gone.map(|(key, _)| (key.clone(), QueueRecord::Deleted)).collect()
+            gone.map(|(key, _)| (key.clone(), QueueRecord::Deleted))
+                .collect()
         });
         if let Err(error) = forgotten {
             tracing::debug!(partition = %shard.partition().folder(), %error, "states of queues that are gone stay for now");
         }
-        self.pieces.forget(|key| catalog.queue(&key.group).is_none());
-        self.lives.lock().retain(|name, _| catalog.queue(name).is_some());
+        self.pieces
+            .forget(|key| catalog.queue(&key.group).is_none());
+        self.lives
+            .lock()
+            .retain(|name, _| catalog.queue(name).is_some());
     }
 
     /// Lets every lock that has run out and every time that has come take effect; the timers do this on their own.

@@ -8,8 +8,8 @@ use crate::topics_view::{Topic, TopicsView};
 use fanlog_coordinators::catalog;
 use fanlog_coordinators::queue::{MoveTarget, Policy, QueueKey};
 use fanlog_model::settings::{QueueSettings, redrive_topic};
-use fanlog_protocol::records::RecordView;
 use fanlog_model::{GroupId, PartitionIndex, TopicId, TopicName};
+use fanlog_protocol::records::RecordView;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize};
 
@@ -58,7 +58,7 @@ impl SourceKind {
 }
 
 impl Live {
-    fn new(queue: Arc<catalog::Queue>, kept: Arc<Kept>) -> Self {
+    pub(super) fn new(queue: Arc<catalog::Queue>, kept: Arc<Kept>) -> Self {
         let settings = QueueSettings::resolve(&queue.overrides);
         Self {
             dead: settings.dead_letter_topic(&queue.name),
@@ -94,13 +94,16 @@ impl Live {
 
     /// The topics that it reads and that are there.
     pub(super) fn sources(&self, topics: &TopicsView) -> Vec<(SourceKind, Arc<Topic>)> {
-        let by_name = |name: &Option<TopicName>| name.as_ref().and_then(|name| topics.by_name(name));
+        let by_name =
+            |name: &Option<TopicName>| name.as_ref().and_then(|name| topics.by_name(name));
         let all = [
             (SourceKind::Main, topics.by_id(self.queue.topic)),
             (SourceKind::Redrive, by_name(&self.redrive)),
             (SourceKind::Dead, by_name(&self.dead)),
         ];
-        let there = all.into_iter().filter_map(|(kind, topic)| Some((kind, topic?.clone())));
+        let there = all
+            .into_iter()
+            .filter_map(|(kind, topic)| Some((kind, topic?.clone())));
         there.collect()
     }
 
@@ -125,7 +128,12 @@ impl Live {
         }
     }
 
-    fn move_target(&self, topics: &TopicsView, kind: SourceKind, of: PartitionIndex) -> Option<MoveTarget> {
+    fn move_target(
+        &self,
+        topics: &TopicsView,
+        kind: SourceKind,
+        of: PartitionIndex,
+    ) -> Option<MoveTarget> {
         let target = topics.by_name(self.target_of(kind)?);
         // One that is not there is made before anything is moved: meanwhile what is to be moved waits.
         let (topic, count) = target.map_or((TopicId::ZERO, 1), |topic| {

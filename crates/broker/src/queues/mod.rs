@@ -19,6 +19,7 @@ mod live;
 mod load;
 mod machines;
 mod mover;
+mod pending;
 mod piece;
 mod pieces;
 mod prune;
@@ -43,7 +44,6 @@ pub use types::{
     QueueError, Receive, Received, SettleFailure, SettleOutcome, SettledEach, Start,
 };
 
-use crate::admin_queues::QUEUES_TOPIC;
 use crate::blocking::Blocking;
 use crate::broker::Broker;
 use crate::groups::{CoordinatorError, partition_of_name};

@@ -201,7 +201,8 @@ impl Queues {
         let partition = broker
             .partition(&TopicRef::Id(mover.target.topic), mover.target.partition)
             .map_err(|error| not_available(&error))?;
-        self.begin_target(broker, live, source.kind, &partition).await?;
+        self.begin_target(broker, live, source.kind, &partition)
+            .await?;
         Ok(Some(Target { partition, mover }))
     }
 
@@ -240,11 +241,15 @@ impl Queues {
         if let Some(last) = known.last() {
             // A crash came between the append and its end.
             target.durable().await?;
-            return self.moved(broker, live, source, policy, target, known, last.sequence).await;
+            return self
+                .moved(broker, live, source, policy, target, known, last.sequence)
+                .await;
         }
         let follows = there.is_none_or(|there| new[0].sequence == there.plus(1));
         if target.mover.needs_renumber || !follows {
-            return self.renumber(source, policy, there.map(BaseSequence::get)).await;
+            return self
+                .renumber(source, policy, there.map(BaseSequence::get))
+                .await;
         }
         let copies = Copies::read(broker, live, source, &target.partition, new).await?;
         let Some(copies) = copies else {
@@ -255,20 +260,28 @@ impl Queues {
         };
         let mut batch = copies.batch(&target.mover, new[0].sequence, self.now_ms())?;
         broker.room().await;
-        let appended = target.partition.append_as(&mut batch, Appender::Client, None);
+        let appended = target
+            .partition
+            .append_as(&mut batch, Appender::Client, None);
         let receipt = match appended {
             Ok(receipt) => receipt,
             Err(AppendError::Refused(
                 RefusedBatch::OutOfOrderSequence { .. } | RefusedBatch::InvalidProducerEpoch { .. },
             )) => {
-                return self.renumber(source, policy, there.map(BaseSequence::get)).await;
+                return self
+                    .renumber(source, policy, there.map(BaseSequence::get))
+                    .await;
             }
             Err(error) => return Err(not_available(&error)),
         };
-        receipt.durable().await.map_err(|error| not_available(&error))?;
+        receipt
+            .durable()
+            .await
+            .map_err(|error| not_available(&error))?;
         let moved = &new[..copies.len()];
         let last = moved[moved.len() - 1].sequence;
-        self.moved(broker, live, source, policy, target, moved, last).await
+        self.moved(broker, live, source, policy, target, moved, last)
+            .await
     }
 
     /// The copies are durable: noted in the audit topic, and over.
@@ -330,9 +343,8 @@ impl Target {
             .partition
             .with_log(|log| log.active_producer(self.mover.producer));
         let known = known.map_err(|error| unreadable(self.partition.topic(), &error))?;
-        let known = known.filter(|known| {
-            known.producer_epoch == self.mover.epoch && known.last_sequence >= 0
-        });
+        let known = known
+            .filter(|known| known.producer_epoch == self.mover.epoch && known.last_sequence >= 0);
         Ok(known.map(|known| BaseSequence(known.last_sequence)))
     }
 

@@ -157,13 +157,7 @@ impl Piece {
         Ok(())
     }
 
-    fn put(
-        &mut self,
-        offset: Offset,
-        record: &RecordView<'_>,
-        place: Place,
-        rules: Rules<'_>,
-    ) {
+    fn put(&mut self, offset: Offset, record: &RecordView<'_>, place: Place, rules: Rules<'_>) {
         let (is_wanted, has_delays) = (rules.0(record), rules.1);
         let delay = match is_wanted && has_delays {
             true => delay_of(record.headers(), place.timestamp),

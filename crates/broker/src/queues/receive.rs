@@ -67,7 +67,9 @@ impl Drop for Receiving<'_> {
                 claim: Claim::Grant(grant),
                 outcome: Outcome::Release { delay: None },
             };
-            let policy = self.queues.policy(&self.broker, &self.live, source.kind, source.key.partition);
+            let policy =
+                self.queues
+                    .policy(&self.broker, &self.live, source.kind, source.key.partition);
             let released = Input::Settle {
                 items: &[item],
                 is_atomic: false,
@@ -135,7 +137,9 @@ impl Receiving<'_> {
         let mut seen: Option<(Arc<TopicsView>, Vec<Target>)> = None;
         loop {
             // Settings may have changed, and the queue or a topic may be gone, or have more partitions.
-            self.live = self.queues.live(&self.broker, &self.live.queue.name.clone())?;
+            self.live = self
+                .queues
+                .live(&self.broker, &self.live.queue.name.clone())?;
             let topics = self.broker.topics();
             let targets = match seen.take() {
                 Some((known, targets)) if Arc::ptr_eq(&known, &topics) => targets,
@@ -206,7 +210,8 @@ impl Receiving<'_> {
 
     /// A record is the consumer's from now on, unless the answer does not come about.
     pub(super) fn hold(&mut self, source: &Source, handed: Handed, message: Message) {
-        self.held.push((source.clone(), handed.offset, handed.grant));
+        self.held
+            .push((source.clone(), handed.offset, handed.grant));
         self.messages.push(message);
     }
 

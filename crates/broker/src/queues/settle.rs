@@ -75,7 +75,9 @@ impl Queues {
             settling.answer(&mut answers).await;
         }
         let answers = answers.into_iter();
-        Ok(answers.map(|answer| answer.expect("each has its answer")).collect())
+        Ok(answers
+            .map(|answer| answer.expect("each has its answer"))
+            .collect())
     }
 
     /// Decides on the items of one partition.

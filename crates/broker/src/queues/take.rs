@@ -41,8 +41,12 @@ impl Receiving<'_> {
             },
         };
         let partition = source.key.partition;
-        let policy = self.queues.policy(&self.broker, &self.live, source.kind, partition);
-        self.queues.begin(&self.broker, &self.live, source, &policy).await?;
+        let policy = self
+            .queues
+            .policy(&self.broker, &self.live, source.kind, partition);
+        self.queues
+            .begin(&self.broker, &self.live, source, &policy)
+            .await?;
         let mut before = None;
         while self.left() > 0 && self.bytes_left > 0 && !self.is_full {
             let next = source.shard.look(&source.key, |ledger, waiting, now| {
@@ -76,10 +80,12 @@ impl Receiving<'_> {
         let piece = match self.piece(target, next, below).await {
             Ok(piece) => piece,
             // Retention was here.
-            Err(FetchError::OffsetOutOfRange { log_start_offset, .. })
-                if next.from < log_start_offset =>
-            {
-                return self.queues.follow_log_start(source, policy, log_start_offset);
+            Err(FetchError::OffsetOutOfRange {
+                log_start_offset, ..
+            }) if next.from < log_start_offset => {
+                return self
+                    .queues
+                    .follow_log_start(source, policy, log_start_offset);
             }
             Err(error) => return Err(unreadable(source.partition.topic(), &error)),
         };
@@ -92,7 +98,9 @@ impl Receiving<'_> {
             found,
             is_first: self.messages.is_empty(),
         };
-        let decided = source.shard.decide(&source.key, policy, Input::Acquire(acquire))?;
+        let decided = source
+            .shard
+            .decide(&source.key, policy, Input::Acquire(acquire))?;
         let Reply::Acquired(grants) = decided.reply else {
             unreachable!("a machine answers in kind");
         };
@@ -100,7 +108,10 @@ impl Receiving<'_> {
         for grant in &grants {
             self.give(target, &piece, grant);
         }
-        let bytes: usize = grants.iter().map(|grant| piece.record_bytes(grant.offset)).sum();
+        let bytes: usize = grants
+            .iter()
+            .map(|grant| piece.record_bytes(grant.offset))
+            .sum();
         self.note_memory(bytes).await;
         Ok(())
     }
@@ -182,7 +193,14 @@ impl Receiving<'_> {
             false => AGAIN_BYTES,
         };
         let (read, memory) = read(&self.broker, &source.partition, next.from, bytes_max).await?;
-        let piece = look_through(live, source.kind, &source.partition, &read, next.from, below)?;
+        let piece = look_through(
+            live,
+            source.kind,
+            &source.partition,
+            &read,
+            next.from,
+            below,
+        )?;
         drop(memory);
         if next.is_scan {
             let unreadable = &live.kept.unreadable_delays;
