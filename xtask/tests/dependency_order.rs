@@ -49,7 +49,13 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ),
     (
         "fanlog-http-listener",
-        &["fanlog-model", "fanlog-environment", "fanlog-broker"],
+        &[
+            "fanlog-model",
+            "fanlog-protocol",
+            "fanlog-coordinators",
+            "fanlog-environment",
+            "fanlog-broker",
+        ],
     ),
     // A broker is there for its tests and examples only.
     (
@@ -116,6 +122,7 @@ const DOORS: &[(&str, &[&str])] = &[
     ),
     ("socket2", &["fanlog-kafka-listener"]),
     ("axum", &["fanlog-http-listener"]),
+    ("hyper", &["fanlog-http-listener", "fanlog"]),
     ("clap", &["fanlog", "fanlog-bench"]),
 ];
 

@@ -20,6 +20,7 @@ use crate::metrics::Metrics;
 use crate::opener::Opener;
 use crate::partition::Partition;
 use crate::producer_ids::ProducerIds;
+use crate::publish::Turns;
 use crate::queues::Queues;
 use crate::reconcile::Reconciled;
 use crate::shares::Shares;
@@ -51,6 +52,7 @@ pub struct Broker {
     pub(crate) queues: Arc<Queues>,
     pub(crate) transactions: Transactions,
     pub(crate) producer_ids: ProducerIds,
+    pub(crate) turns: Turns,
     pub(crate) budget: FetchBudget,
     pub(crate) committer: CommitterThread,
     pub(crate) sync_threads: SyncThreads,

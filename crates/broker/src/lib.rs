@@ -14,6 +14,7 @@ mod lookup;
 mod topics_view;
 mod transactions;
 
+mod aborted;
 mod append_types;
 mod cleaner;
 mod cleaner_pace;
@@ -27,6 +28,8 @@ mod log_dirs;
 mod offsets;
 mod offsets_types;
 mod partition;
+mod publish;
+mod records;
 mod retention;
 mod sync_threads;
 mod waiters;
@@ -86,6 +89,7 @@ pub use offsets_types::{
 };
 pub use partition::Partition;
 pub use producer_ids::InitProducerIdError;
+pub use publish::{NewMessage, PublishError, Published};
 pub use queues::{
     AUDIT_TOPIC, BlockedKey, CancelOutcome, ConsumerLoad, DELIVER_AFTER, DELIVER_AT, DeadDone,
     DeadLetter, DeadLetterShown, DeadLetters, DeadSelection, Drain, Headers, Hindrance, Message,
@@ -93,6 +97,7 @@ pub use queues::{
     QueueStatus, Queues, Receipt, ReceiptError, Receive, Received, Redrive, SettleFailure,
     SettleOutcome, SettledEach, Start,
 };
+pub use records::{ReadRecords, RecordsWanted, StoredRecord};
 pub use shares::{
     PendingAck, SHARE_STATE_TOPIC, SessionKey, SessionPlan, ShareAckError, ShareFetchError,
     ShareFetchPlan, ShareFetched, ShareFetchedRecords, ShareOffset, SharePartitionRef,

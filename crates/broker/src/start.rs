@@ -23,6 +23,7 @@ use crate::metrics::Metrics;
 use crate::opener::{Opener, Opening};
 use crate::partition::{Partition, Place};
 use crate::producer_ids::ProducerIds;
+use crate::publish::Turns;
 use crate::queues::Queues;
 use crate::reconcile::Reconciled;
 use crate::shares::Shares;
@@ -395,6 +396,7 @@ fn assemble(
         queues,
         transactions,
         producer_ids: ProducerIds::default(),
+        turns: Turns::default(),
         committer,
         sync_threads,
         steady_clock,

@@ -25,8 +25,8 @@ pub use admin::{
 pub(crate) use backoff::Backoff;
 pub use cluster::{ClientConfig, Cluster, ClusterView, PartitionView, TopicView};
 pub use error::{ClientError, Refusal};
+pub use fanlog_protocol::records::{murmur2, partition_for_key};
 pub use fetcher::{ConsumedRecord, FetchConfig, Fetcher, OffsetReset, StartAt};
 pub use group::{GroupConfig, GroupConsumer, GroupEvent};
 pub use offsets::{ListedOffset, OffsetSpec};
-pub use partitioner::{murmur2, partition_for_key};
 pub use producer::{Acks, Delivered, Delivery, Producer, ProducerConfig, ProducerRecord};

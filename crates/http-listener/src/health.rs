@@ -4,12 +4,12 @@
 //! reasons while a partition is offline or the broker is stopping. Damage in a closed segment is mentioned and nothing more: the
 //! rest of its partition serves, and a restart or another place for the traffic would not make it whole.
 
+use crate::context::Context;
 use axum::extract::State;
 use axum::http::StatusCode;
 use fanlog_broker::Broker;
 use std::fmt::Write;
 use std::path::PathBuf;
-use std::sync::Arc;
 
 /// How many reasons one answer lists.
 const REASONS_MAX: usize = 20;
@@ -20,13 +20,13 @@ pub(crate) async fn live() -> &'static str {
 }
 
 /// GET /health/ready: 200 and a line for each damaged file, or 503 and a line for each reason.
-pub(crate) async fn ready(State(broker): State<Arc<Broker>>) -> (StatusCode, String) {
-    let reasons = unready_reasons(&broker);
+pub(crate) async fn ready(State(context): State<Context>) -> (StatusCode, String) {
+    let reasons = unready_reasons(&context.broker);
     if !reasons.is_empty() {
         let text = lines("not ready", &reasons);
         return (StatusCode::SERVICE_UNAVAILABLE, text);
     }
-    (StatusCode::OK, lines("ready", &damage(&broker)))
+    (StatusCode::OK, lines("ready", &damage(&context.broker)))
 }
 
 /// A heading and what there is to say, as far as it is not too much.

@@ -1,34 +1,56 @@
-//! HTTP on one port: metrics for Prometheus, health for whoever restarts us.
+//! HTTP on one port: topics and queues below `/v1`, metrics for Prometheus, health for whoever restarts us.
 //!
-//! Why it exists: an operator asks "is it up, may it have traffic, which promise is failing?" without a Kafka client.
-//! Owns: the HTTP socket.   Never: what a figure means (`fanlog_broker` counts), anything that changes state.
-//! In -> out: GET -> text.
-//! Read next: `health.rs`.
+//! Why it exists: a service that has work to be done wants the next message and a library for HTTP, which it has; an operator asks "is it
+//! up, is it stuck?" without a Kafka client.
+//! Owns: the HTTP socket.   Never: what a record, a queue or a figure means (`fanlog_broker` says so).
+//! In -> out: requests -> JSON, and problems (RFC 9457); GET -> text.
+//! Invariants: OPS-1.   Read next: `routes.rs`.
 
-mod bounded;
+mod connections;
+mod context;
+mod cross_site;
+mod routes;
+
+mod body;
+mod fields;
+
+mod answers;
+mod base64;
+mod each;
+mod openapi;
+mod problem;
+mod refusals;
+
+mod cancel;
+mod dead;
 mod health;
+mod publish;
+mod queues;
+mod reading;
+mod receive;
+mod settle;
+mod status;
+mod topics;
 
-use crate::bounded::BoundedListener;
+use crate::context::Context;
+use crate::cross_site::Hosts;
+use crate::problem::{Kind, Problem};
 use axum::Router;
-use axum::extract::State;
-use axum::http::{StatusCode, header};
+use axum::extract::{Request, State};
+use axum::http::{StatusCode, Uri, header};
+use axum::middleware::{self, Next};
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use fanlog_broker::Broker;
-use std::future::IntoFuture;
 use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
-use std::time::Duration;
 use thiserror::Error;
 use tokio::net::TcpListener;
 use tokio::sync::watch;
 
 /// What `/metrics` answers: the OpenMetrics text format, which Prometheus reads.
 const METRICS_TYPE: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
-
-/// How long requests under way may take when the broker shuts down.
-const DRAIN_MAX: Duration = Duration::from_secs(1);
 
 /// Why the HTTP port could not be opened.
 #[derive(Debug, Error)]
@@ -49,20 +71,51 @@ pub enum BindError {
     },
 }
 
+/// How the port is served.
+#[derive(Clone, Debug)]
+pub struct HttpConfig {
+    /// Where to listen.
+    pub address: SocketAddr,
+    /// The most connections at once; more wait to be accepted.
+    pub connections_max: usize,
+    /// The most bytes of requests that are held at once.
+    pub request_memory_bytes: usize,
+    /// Names under which `/v1` may be asked, beside addresses and localhost; `*` for any.
+    pub hosts: Vec<String>,
+}
+
+impl HttpConfig {
+    /// The settings' defaults at an address.
+    pub fn new(address: SocketAddr) -> Self {
+        Self {
+            address,
+            connections_max: 4096,
+            request_memory_bytes: 128 * 1024 * 1024,
+            hosts: Vec::new(),
+        }
+    }
+}
+
 /// A bound HTTP port.
 pub struct HttpListener {
     socket: TcpListener,
+    config: HttpConfig,
     broker: Arc<Broker>,
 }
 
 impl HttpListener {
-    /// Binds `address`.
+    /// Binds the address.
     ///
     /// # Errors
     /// The address is taken or can't be had.
-    pub async fn bind(address: SocketAddr, broker: Arc<Broker>) -> Result<Self, BindError> {
+    pub async fn bind(config: HttpConfig, broker: Arc<Broker>) -> Result<Self, BindError> {
+        let address = config.address;
         match TcpListener::bind(address).await {
-            Ok(socket) => Ok(Self { socket, broker }),
+            Ok(socket) => Ok(Self {
+                socket,
+                config,
+                broker,
+            }),
             Err(source) if source.kind() == io::ErrorKind::AddrInUse => {
                 Err(BindError::InUse(address))
             }
@@ -78,40 +131,64 @@ impl HttpListener {
         self.socket.local_addr()
     }
 
-    /// Serves until `shutdown` turns true; requests that do not end soon after that are cut.
-    ///
-    /// # Errors
-    /// The socket failed.
-    pub async fn serve(self, mut shutdown: watch::Receiver<bool>) -> io::Result<()> {
-        let mut cutting = shutdown.clone();
-        let stop = async move {
-            let _ = shutdown.wait_for(|stop| *stop).await.map(|_| ());
-        };
-        let cut = async move {
-            let _ = cutting.wait_for(|stop| *stop).await.map(|_| ());
-            tokio::time::sleep(DRAIN_MAX).await;
-        };
-        let serving = axum::serve(BoundedListener::new(self.socket), router(self.broker))
-            .with_graceful_shutdown(stop);
-        tokio::select! {
-            served = serving.into_future() => served,
-            () = cut => Ok(()),
-        }
+    /// Serves until `shutdown` turns true: who waits for messages is answered then, and requests that do not end soon after are cut.
+    pub async fn serve(self, shutdown: watch::Receiver<bool>) {
+        let HttpConfig {
+            connections_max,
+            request_memory_bytes,
+            hosts,
+            ..
+        } = self.config;
+        let hosts = Hosts::new(hosts);
+        let context = Context::new(self.broker, hosts, request_memory_bytes, shutdown.clone());
+        connections::serve(self.socket, router(context), connections_max, shutdown).await;
     }
 }
 
-fn router(broker: Arc<Broker>) -> Router {
+fn router(context: Context) -> Router {
+    let from_elsewhere = middleware::from_fn_with_state(context.clone(), refuse_from_elsewhere);
+    let of_v1 = routes::router().route_layer(from_elsewhere);
     Router::new()
         .route("/metrics", get(metrics))
         .route("/health/live", get(health::live))
         .route("/health/ready", get(health::ready))
+        .merge(of_v1)
         .fallback(unknown_path)
-        .with_state(broker)
+        .method_not_allowed_fallback(method_not_allowed)
+        .with_state(context)
+}
+
+async fn refuse_from_elsewhere(
+    State(context): State<Context>,
+    request: Request,
+    next: Next,
+) -> Result<Response, Problem> {
+    let (head, body) = request.into_parts();
+    context.hosts.check(&head)?;
+    Ok(next.run(Request::from_parts(head, body)).await)
+}
+
+async fn method_not_allowed(request: Request) -> Problem {
+    let (method, path) = (request.method(), request.uri().path());
+    Problem::new(
+        Kind::MethodNotAllowed,
+        format!("{path} does not take {method}; see the header allow, or GET /v1/openapi.json"),
+    )
+}
+
+async fn unknown_path(uri: Uri) -> Problem {
+    Problem::new(
+        Kind::UnknownPath,
+        format!(
+            "there is nothing at {}; here are /metrics, /health/live, /health/ready and what GET /v1/openapi.json lists",
+            uri.path()
+        ),
+    )
 }
 
 /// Lag ages are read from the disk, so the work is done where waiting for it holds nobody up.
-async fn metrics(State(broker): State<Arc<Broker>>) -> Response {
-    match tokio::task::spawn_blocking(move || broker.metrics().encode()).await {
+async fn metrics(State(context): State<Context>) -> Response {
+    match tokio::task::spawn_blocking(move || context.broker.metrics().encode()).await {
         Ok(Ok(text)) => ([(header::CONTENT_TYPE, METRICS_TYPE)], text).into_response(),
         Ok(Err(error)) => failed(&error.to_string()),
         Err(error) => failed(&error.to_string()),
@@ -121,9 +198,4 @@ async fn metrics(State(broker): State<Arc<Broker>>) -> Response {
 fn failed(reason: &str) -> Response {
     let text = format!("metrics can't be written: {reason}\n");
     (StatusCode::INTERNAL_SERVER_ERROR, text).into_response()
-}
-
-async fn unknown_path() -> (StatusCode, &'static str) {
-    let known = "not found; here are /metrics, /health/live and /health/ready\n";
-    (StatusCode::NOT_FOUND, known)
 }

@@ -2,59 +2,12 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-use fanlog_broker::{Broker, BrokerConfig};
-use fanlog_environment::{Environment, OsEntropy, RealDisk, SystemClock};
-use fanlog_http_listener::{BindError, HttpListener};
-use fanlog_model::BrokerId;
-use std::net::SocketAddr;
-use std::sync::Arc;
-use tempfile::TempDir;
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
+mod support;
+
+use fanlog_http_listener::{BindError, HttpConfig, HttpListener};
+use support::{get, serve};
+use tokio::io::AsyncWriteExt;
 use tokio::net::TcpStream;
-use tokio::sync::watch;
-
-struct Served {
-    broker: Arc<Broker>,
-    address: SocketAddr,
-    stop: watch::Sender<bool>,
-    serving: tokio::task::JoinHandle<std::io::Result<()>>,
-    _folder: TempDir,
-}
-
-async fn serve() -> Served {
-    let folder = TempDir::new().unwrap();
-    let environment = Environment {
-        clock: Arc::new(SystemClock::new()),
-        entropy: Arc::new(OsEntropy),
-        disk: Arc::new(RealDisk::open(folder.path()).unwrap()),
-    };
-    let config = BrokerConfig::new(BrokerId(1), folder.path().display().to_string());
-    let broker = Broker::start(config, environment).unwrap();
-    let any_port = SocketAddr::from(([127, 0, 0, 1], 0));
-    let listener = HttpListener::bind(any_port, broker.clone()).await.unwrap();
-    let address = listener.local_address().unwrap();
-    let (stop, stopping) = watch::channel(false);
-    let serving = tokio::spawn(listener.serve(stopping));
-    Served {
-        broker,
-        address,
-        stop,
-        serving,
-        _folder: folder,
-    }
-}
-
-/// Status, headers and body of a GET.
-async fn get(address: SocketAddr, path: &str) -> (u16, String, String) {
-    let mut socket = TcpStream::connect(address).await.unwrap();
-    let request = format!("GET {path} HTTP/1.1\r\nHost: test\r\nConnection: close\r\n\r\n");
-    socket.write_all(request.as_bytes()).await.unwrap();
-    let mut answer = String::new();
-    socket.read_to_string(&mut answer).await.unwrap();
-    let (head, body) = answer.split_once("\r\n\r\n").unwrap();
-    let status = head.split(' ').nth(1).unwrap().parse().unwrap();
-    (status, head.to_owned(), body.to_owned())
-}
 
 #[tokio::test(flavor = "multi_thread")]
 async fn metrics_are_open_metrics_text() {
@@ -80,20 +33,21 @@ async fn a_broker_that_stops_is_live_and_not_ready() {
 #[tokio::test(flavor = "multi_thread")]
 async fn an_unknown_path_is_told_what_there_is() {
     let served = serve().await;
-    let (status, _, body) = get(served.address, "/nothing").await;
+    let (status, head, body) = get(served.address, "/nothing").await;
     assert_eq!(status, 404);
+    assert!(head.contains("application/problem+json"), "{head}");
     assert!(body.contains("/metrics"), "{body}");
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn it_stops_when_told_and_a_taken_port_is_named() {
     let served = serve().await;
-    let taken = HttpListener::bind(served.address, served.broker.clone()).await;
+    let taken = HttpListener::bind(HttpConfig::new(served.address), served.broker.clone()).await;
     let error = taken.err().expect("the port is taken");
     assert!(matches!(error, BindError::InUse(address) if address == served.address));
     assert!(error.to_string().contains("--http"), "{error}");
     served.stop.send_replace(true);
-    served.serving.await.unwrap().unwrap();
+    served.serving.await.unwrap();
 }
 
 /// Half a request from each of many connections neither takes every place for good nor keeps the broker from stopping.
@@ -109,5 +63,5 @@ async fn half_a_request_does_not_hold_up_the_stop() {
     assert_eq!(get(served.address, "/health/live").await.0, 200);
     served.stop.send_replace(true);
     let stopped = tokio::time::timeout(std::time::Duration::from_secs(20), served.serving);
-    stopped.await.expect("it stops").unwrap().unwrap();
+    stopped.await.expect("it stops").unwrap();
 }

@@ -9,6 +9,7 @@ pub mod invariants;
 pub mod limits;
 mod numbers;
 pub mod settings;
+pub mod times;
 mod topic;
 
 pub use ids::{BrokerId, GroupId, TopicId};

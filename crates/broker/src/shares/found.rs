@@ -3,12 +3,12 @@
 //! Why it exists: the machine reads no batches.
 //! In -> out: bytes of whole batches -> ranges, and the bytes of each batch.
 
-use crate::fetch_types::{AbortedTransaction, FetchedRecords};
+use crate::aborted::Aborted;
+use crate::fetch_types::FetchedRecords;
 use bytes::Bytes;
 use fanlog_coordinators::share::{Acquired, Found};
-use fanlog_model::{Offset, ProducerId};
+use fanlog_model::Offset;
 use fanlog_protocol::records::{BatchError, BatchView};
-use std::collections::HashSet;
 
 /// What was found from an offset on.
 #[derive(Debug, Default)]
@@ -19,30 +19,6 @@ pub(super) struct Scan {
     floor: Offset,
     /// The offset behind it.
     pub(super) end: Offset,
-}
-
-/// The transactions that were aborted, while batches are passed in order.
-struct Aborted<'a> {
-    ahead: &'a [AbortedTransaction],
-    open: HashSet<ProducerId>,
-}
-
-impl Aborted<'_> {
-    /// Whether a batch has nothing for a consumer that sees what is committed.
-    fn takes(&mut self, batch: &BatchView<'_>) -> bool {
-        while let Some((next, rest)) = self.ahead.split_first()
-            && next.first_offset <= batch.last_offset()
-        {
-            self.open.insert(next.producer_id);
-            self.ahead = rest;
-        }
-        if batch.is_control() {
-            // A marker ends its producer's transaction.
-            self.open.remove(&batch.producer_id());
-            return true;
-        }
-        batch.is_transactional() && self.open.contains(&batch.producer_id())
-    }
 }
 
 impl Scan {
@@ -58,10 +34,7 @@ impl Scan {
             end: from,
             ..Self::default()
         };
-        let mut aborted = Aborted {
-            ahead: &read.aborted_transactions,
-            open: HashSet::new(),
-        };
+        let mut aborted = Aborted::new(&read.aborted_transactions);
         for piece in &read.records {
             let mut at = 0;
             while at < piece.len() {

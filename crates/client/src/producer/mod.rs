@@ -8,14 +8,14 @@
 
 mod worker;
 
-use crate::partitioner::{StickyPartitioner, partition_for_key};
+use crate::partitioner::StickyPartitioner;
 use crate::{ClientError, Cluster};
 use bytes::Bytes;
 use fanlog_model::{Offset, PartitionIndex, ProducerEpoch, ProducerId, TimestampMs};
 use fanlog_model::{TopicName, TopicPartition};
 use fanlog_protocol::ApiKey;
 use fanlog_protocol::messages::init_producer_id_request::InitProducerIdRequest;
-use fanlog_protocol::records::{Compression, HEADER_BYTES, NewRecord};
+use fanlog_protocol::records::{Compression, HEADER_BYTES, NewRecord, partition_for_key};
 use std::collections::HashMap;
 use std::hash::BuildHasher;
 use std::pin::Pin;

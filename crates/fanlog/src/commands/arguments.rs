@@ -54,20 +54,8 @@ pub(super) fn name_and_value(text: &str) -> Result<(String, String), String> {
 
 /// Reads a length of time: `500ms`, `30s`, `10m`, `6h`, `2d`.
 pub(super) fn duration(text: &str) -> Result<Duration, String> {
-    let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
-    let unit_ms = match &text[digits.len()..] {
-        "ms" => 1,
-        "s" => 1_000,
-        "m" => 60_000,
-        "h" => 3_600_000,
-        "d" => 86_400_000,
-        _ => return Err("write it with its unit: 500ms, 30s, 10m, 6h or 2d".to_owned()),
-    };
-    let number: u64 = digits
-        .parse()
-        .map_err(|_| format!("'{digits}' is not a number"))?;
-    let ms = number.checked_mul(unit_ms).ok_or("it is too long")?;
-    Ok(Duration::from_millis(ms))
+    let read = fanlog_model::times::parse_duration(text);
+    read.ok_or_else(|| "write it with its unit: 500ms, 30s, 10m, 6h or 2d".to_owned())
 }
 
 #[cfg(test)]

@@ -9,7 +9,7 @@ use crate::serve::start_up::{ServeArgs, StartUp};
 use anyhow::Context;
 use fanlog_broker::{Broker, BrokerConfig};
 use fanlog_environment::{Clock, Environment, OsEntropy, RealDisk, SystemClock};
-use fanlog_http_listener::HttpListener;
+use fanlog_http_listener::{HttpConfig, HttpListener};
 use fanlog_kafka_listener::{KafkaListener, ListenerConfig};
 use fanlog_model::BrokerId;
 use fanlog_model::settings::{BrokerLayers, BrokerSettings, Overrides};
@@ -64,20 +64,22 @@ async fn serve(start_up: StartUp, files: OpenFiles) -> anyhow::Result<()> {
         .context("starting stopped at an internal error")??;
     let mut config = listener_config(&start_up, &settings);
     config.connections_max = config.connections_max.min(files.connections);
-    let outcome = listen(&start_up, config, &broker, || clock.monotonic() - began).await;
+    let web = http_config(&start_up, &settings, files.http_connections);
+    let elapsed = || clock.monotonic() - began;
+    let outcome = listen(&start_up, (config, web), &broker, elapsed).await;
     broker.shutdown().await;
     outcome
 }
 
 async fn listen(
     start_up: &StartUp,
-    config: ListenerConfig,
+    (config, web): (ListenerConfig, Option<HttpConfig>),
     broker: &Arc<Broker>,
     elapsed: impl Fn() -> Duration,
 ) -> anyhow::Result<()> {
     let kafka = KafkaListener::bind(config, Arc::clone(broker)).await?;
-    let web = match start_up.http {
-        Some(address) => Some(HttpListener::bind(address, Arc::clone(broker)).await?),
+    let web = match web {
+        Some(config) => Some(HttpListener::bind(config, Arc::clone(broker)).await?),
         None => None,
     };
     let (stop, stopping) = watch::channel(false);
@@ -93,7 +95,7 @@ async fn listen(
         .context("the Kafka listener stopped at an internal error")?;
     if let Some(web) = web {
         web.await
-            .context("the HTTP listener stopped at an internal error")??;
+            .context("the HTTP listener stopped at an internal error")?;
     }
     Ok(())
 }
@@ -112,6 +114,22 @@ fn listener_config(start_up: &StartUp, settings: &BrokerSettings) -> ListenerCon
         fetch_sessions_max: settings.fetch_session_slots as usize,
         sent_from_file_min: fanlog_kafka_listener::SENT_FROM_FILE_MIN,
     }
+}
+
+fn http_config(
+    start_up: &StartUp,
+    settings: &BrokerSettings,
+    connections_max: usize,
+) -> Option<HttpConfig> {
+    let mut hosts = settings.http_hosts.clone();
+    hosts.extend(start_up.advertise.iter().map(|(host, _)| host.clone()));
+    let memory = usize::try_from(settings.http_request_memory_bytes);
+    Some(HttpConfig {
+        connections_max: connections_max.min(settings.http_connections_max as usize),
+        request_memory_bytes: memory.unwrap_or(usize::MAX),
+        hosts,
+        ..HttpConfig::new(start_up.http?)
+    })
 }
 
 /// There is no authentication yet: whoever reaches the port may read, write and delete.

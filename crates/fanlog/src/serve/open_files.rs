@@ -5,18 +5,19 @@
 
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
-/// Standard streams, the event loop, the HTTP port with its connections, and what else is open for a moment.
+/// Standard streams, the event loop, the ports, and what else is open for a moment.
 const OUR_OWN: usize = 100;
 /// With fewer, what the process opens for itself leaves too little.
 const FEWEST: u64 = 64;
 /// Below this, an operator should know what the limit means.
 const FEW: usize = 4096;
 
-/// How many files logs and Kafka connections may have open.
+/// How many files logs, Kafka connections and HTTP connections may have open.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct OpenFiles {
     pub(crate) logs: usize,
     pub(crate) connections: usize,
+    pub(crate) http_connections: usize,
 }
 
 impl OpenFiles {
@@ -44,22 +45,29 @@ impl OpenFiles {
             return Self {
                 logs: usize::MAX,
                 connections: usize::MAX,
+                http_connections: usize::MAX,
             };
         };
         let limit = usize::try_from(limit).unwrap_or(usize::MAX);
         let shared = limit - OUR_OWN.min(limit / 4);
+        let (logs, web) = (shared / 2, shared / 8);
         Self {
-            logs: shared / 2,
-            connections: (shared - shared / 2).max(1),
+            logs,
+            connections: shared - logs - web,
+            http_connections: web,
         }
     }
 
     fn warning(self) -> Option<String> {
-        let Self { logs, connections } = self;
+        let Self {
+            logs,
+            connections,
+            http_connections,
+        } = self;
         (logs < FEW / 2).then(|| {
             format!(
-                "few files may be open at once (ulimit -n): there is room for {connections} connections and for {logs} files \
-                 of logs, which are closed and opened again where there are more partitions in use; raise the limit"
+                "few files may be open at once (ulimit -n): there is room for {connections} connections, for \
+                 {http_connections} over HTTP, and for {logs} files of logs, which are closed and opened again where there are more partitions in use; raise the limit"
             )
         })
     }
@@ -90,10 +98,15 @@ mod tests {
     #[test]
     fn every_limit_leaves_files_for_logs_for_connections_and_for_us() {
         for limit in [FEWEST, 1024, 1_000_000] {
-            let OpenFiles { logs, connections } = OpenFiles::of_limit(Some(limit));
+            let OpenFiles {
+                logs,
+                connections,
+                http_connections,
+            } = OpenFiles::of_limit(Some(limit));
             let limit = usize::try_from(limit).unwrap();
-            assert!(logs > 0 && connections > 0);
-            assert!(logs + connections + OUR_OWN.min(limit / 4) <= limit);
+            assert!(logs > 0 && connections > 0 && http_connections > 0);
+            let all = logs + connections + http_connections;
+            assert!(all + OUR_OWN.min(limit / 4) <= limit);
         }
         assert_eq!(OpenFiles::of_limit(None).logs, usize::MAX);
     }
@@ -101,7 +114,10 @@ mod tests {
     #[test]
     fn a_small_limit_is_worth_a_warning_and_a_large_one_is_not() {
         let small = OpenFiles::of_limit(Some(64)).warning().unwrap();
-        assert!(small.contains("24 connections and for 24 files"), "{small}");
+        assert!(
+            small.contains("18 connections, for 6 over HTTP, and for 24 files"),
+            "{small}"
+        );
         assert_eq!(OpenFiles::of_limit(Some(500_000)).warning(), None);
         assert_eq!(OpenFiles::of_limit(None).warning(), None);
     }

@@ -82,6 +82,12 @@ pub struct BrokerSettings {
     pub clock_jump_ms_max: i64,
     /// `fanlog.groups.memory.bytes`.
     pub groups_memory_bytes: u64,
+    /// `fanlog.http.connections.max`.
+    pub http_connections_max: u32,
+    /// `fanlog.http.hosts`.
+    pub http_hosts: Vec<String>,
+    /// `fanlog.http.request.memory.bytes`.
+    pub http_request_memory_bytes: u64,
     /// `fanlog.partitions.max`.
     pub partitions_max: u32,
     /// `fanlog.queues.memory.bytes`.
@@ -111,6 +117,14 @@ impl BrokerSettings {
         };
         let is = |name: &str| text(name) == "true";
         let count = |name: &str| u32::try_from(number(name).max(0)).unwrap_or(u32::MAX);
+        let names = |name: &str| {
+            let text = text(name);
+            let names = text
+                .split(',')
+                .map(str::trim)
+                .filter(|name| !name.is_empty());
+            names.map(str::to_owned).collect()
+        };
         let small = |name: &str| i32::try_from(number(name)).unwrap_or(i32::MAX);
         let long = |name: &str| u64::try_from(number(name)).unwrap_or(0);
         Self {
@@ -154,6 +168,9 @@ impl BrokerSettings {
             transactions_memory_bytes: long("fanlog.transactions.memory.bytes"),
             clock_jump_ms_max: number("fanlog.clock.jump.max.ms"),
             groups_memory_bytes: long("fanlog.groups.memory.bytes"),
+            http_connections_max: count("fanlog.http.connections.max"),
+            http_hosts: names("fanlog.http.hosts"),
+            http_request_memory_bytes: long("fanlog.http.request.memory.bytes"),
             partitions_max: count("fanlog.partitions.max"),
             queues_memory_bytes: long("fanlog.queues.memory.bytes"),
             queues_topic_partitions: small("fanlog.queues.topic.num.partitions"),

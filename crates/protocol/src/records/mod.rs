@@ -22,6 +22,7 @@ mod builder;
 mod compression;
 mod edit;
 mod end_marker;
+mod key_hash;
 mod lz4;
 mod output;
 mod record;
@@ -43,6 +44,7 @@ pub use edit::{
     recompress, set_base_offset, set_log_append_time, set_max_timestamp, set_partition_leader_epoch,
 };
 pub use end_marker::EndMarker;
+pub use key_hash::{murmur2, partition_for_key};
 pub use record::{HeaderIter, RecordError, RecordIter, RecordView};
 pub use retain::{RetainError, Retained, empty_batch, retain_records, set_delete_horizon};
 pub use validate::{

@@ -1,0 +1,298 @@
+//! Messages that come one by one, as over HTTP: put into batches, sent to partitions, and durable before they are answered.
+//!
+//! Why it exists: a Kafka producer chooses the partition and makes the batch; whoever has no such library has the broker do it, the same
+//! way for every listener.
+//! Never: how messages look on a wire.
+//! In -> out: messages of one topic -> where each lies, once it can't be lost, or why it was not taken.
+//! Invariants: LOG-1.   Read next: `partition/mod.rs`.
+
+use crate::append_types::{AppendError, AppendReceipt};
+use crate::broker::Broker;
+use crate::lookup::{LookupError, PartitionUnavailable, TopicRef};
+use crate::partition::Partition;
+use crate::topics_view::Topic;
+use bytes::Bytes;
+use fanlog_model::{Offset, PartitionIndex, TimestampMs, TopicName};
+use fanlog_protocol::records::{
+    BatchBuilder, BuildError, Compression, NewRecord, partition_for_key,
+};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+use thiserror::Error;
+
+/// A header that names a message, so that a second one of the same id is known for what it is.
+pub(crate) const MESSAGE_ID_HEADER: &str = "message-id";
+/// No batch is made larger than this, nor than the topic allows, unless by a single message.
+const BATCH_BYTES_MAX: usize = 1024 * 1024;
+/// More than this is put into batches beside the threads that serve connections.
+const INLINE_BYTES_MAX: usize = 256 * 1024;
+
+/// A message to be published.
+#[derive(Clone, Debug, Default)]
+pub struct NewMessage {
+    /// Where it is to go; none for where its key belongs, or, without a key, anywhere.
+    pub partition: Option<PartitionIndex>,
+    /// Its key, if any.
+    pub key: Option<Bytes>,
+    /// Its value.
+    pub value: Option<Bytes>,
+    /// Its headers, in order.
+    pub headers: Vec<(String, Option<Bytes>)>,
+}
+
+/// Where a message lies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Published {
+    /// The partition.
+    pub partition: PartitionIndex,
+    /// Its offset there.
+    pub offset: Offset,
+    /// The time that it bears.
+    pub timestamp: TimestampMs,
+}
+
+/// Why a message was not published.
+#[derive(Clone, Debug, Error)]
+pub enum PublishError {
+    /// There is no such topic or partition.
+    #[error(transparent)]
+    Lookup(#[from] LookupError),
+    /// The topic is the broker's own.
+    #[error("topic '{topic}' is the broker's own; publish to another")]
+    Internal {
+        /// The topic.
+        topic: TopicName,
+    },
+    /// A message id was given where none is kept.
+    #[error(
+        "topic '{topic}' does not remember message ids; set its dedup.window.ms to how long it shall, or leave the id out"
+    )]
+    NoDedup {
+        /// The topic.
+        topic: TopicName,
+    },
+    /// The message does not fit in a batch.
+    #[error(transparent)]
+    Build(#[from] BuildError),
+    /// The partition did not take it; others of the same batch fell with it.
+    #[error("{0}")]
+    Append(Arc<AppendError>),
+    /// It was taken, and the partition failed before it was durable: it may or may not be there after a restart.
+    #[error("{0}; the message may or may not have been stored")]
+    Unsure(PartitionUnavailable),
+}
+
+/// Where messages without a key go next.
+#[derive(Debug, Default)]
+pub(crate) struct Turns(AtomicU32);
+
+impl Turns {
+    fn next(&self, count: u32) -> u32 {
+        self.0.fetch_add(1, Ordering::Relaxed) % count
+    }
+}
+
+/// One batch and which messages are in it.
+struct Batch {
+    partition: Arc<Partition>,
+    builder: BatchBuilder,
+    members: Vec<usize>,
+}
+
+/// Messages that the log has taken.
+struct Taken {
+    receipt: AppendReceipt,
+    partition: PartitionIndex,
+    members: Vec<usize>,
+}
+
+type Outcome = Result<Published, PublishError>;
+
+impl Broker {
+    /// Publishes messages to a topic; each stands or falls alone, but for the order of those that go to one partition. Those taken are
+    /// durable when this answers.
+    ///
+    /// # Errors
+    /// There is no such topic, or it is the broker's own.
+    pub async fn publish(
+        self: &Arc<Self>,
+        topic: &TopicName,
+        messages: Vec<NewMessage>,
+    ) -> Result<Vec<Outcome>, PublishError> {
+        let reference = TopicRef::Name(topic.clone());
+        let topic = self.topics().topic(&reference)?.clone();
+        if topic.is_internal {
+            return Err(PublishError::Internal {
+                topic: topic.name.clone(),
+            });
+        }
+        self.room().await;
+        let now = self.environment().clock.wall_ms();
+        let count = messages.len();
+        let bytes: usize = messages.iter().map(NewMessage::bytes).sum();
+        let broker = self.clone();
+        let append = move || broker.append_all(&topic, &messages, now);
+        let (mut outcomes, taken) = if bytes <= INLINE_BYTES_MAX {
+            append()
+        } else {
+            let appended = self.opener.blocking.run(append);
+            appended
+                .await
+                .unwrap_or_else(|panicked| std::panic::resume_unwind(panicked.into_panic()))
+        };
+        for Taken {
+            receipt,
+            partition,
+            members,
+        } in taken
+        {
+            let first = receipt.first_offset();
+            let timestamp = receipt.log_append_time().unwrap_or(now);
+            let durable = receipt.durable().await;
+            for (number, member) in (0..).zip(members) {
+                outcomes[member] = Some(match &durable {
+                    Ok(()) => Ok(Published {
+                        partition,
+                        offset: first.plus(number),
+                        timestamp,
+                    }),
+                    Err(error) => Err(PublishError::Unsure(error.clone())),
+                });
+            }
+        }
+        let outcomes: Vec<_> = outcomes.into_iter().flatten().collect();
+        assert_eq!(outcomes.len(), count, "every message has one outcome");
+        Ok(outcomes)
+    }
+
+    fn append_all(
+        &self,
+        topic: &Arc<Topic>,
+        messages: &[NewMessage],
+        now: TimestampMs,
+    ) -> (Vec<Option<Outcome>>, Vec<Taken>) {
+        let mut outcomes = vec![None; messages.len()];
+        let mut taken = Vec::new();
+        let mut append = |batch: Batch, outcomes: &mut Vec<Option<Outcome>>| match append(&batch) {
+            Ok(receipt) => taken.push(Taken {
+                receipt,
+                partition: batch.partition.index(),
+                members: batch.members,
+            }),
+            Err(error) => {
+                for member in batch.members {
+                    outcomes[member] = Some(Err(error.clone()));
+                }
+            }
+        };
+        let partitions = u32::try_from(topic.partitions.len()).unwrap_or(u32::MAX);
+        let mut anywhere = self.turns.next(partitions);
+        let batch_bytes = BATCH_BYTES_MAX.min(topic.settings.max_message_bytes as usize);
+        let mut open: Vec<Option<Batch>> = Vec::new();
+        open.resize_with(topic.partitions.len(), || None);
+        for (number, message) in messages.iter().enumerate() {
+            let place = match message.place(topic, partitions, anywhere) {
+                Ok(place) => place,
+                Err(error) => {
+                    outcomes[number] = Some(Err(error));
+                    continue;
+                }
+            };
+            let headers = message.header_slices();
+            let record = message.record(&headers, now);
+            let is_full = |batch: &mut Batch| {
+                batch.builder.uncompressed_bytes() + record.bytes_max() > batch_bytes
+            };
+            if let Some(full) = open[place].take_if(is_full) {
+                append(full, &mut outcomes);
+                if message.goes_anywhere() {
+                    anywhere = self.turns.next(partitions);
+                }
+            }
+            let batch = open[place].get_or_insert_with(|| Batch {
+                partition: topic.partitions[place].clone(),
+                builder: BatchBuilder::new(Compression::None),
+                members: Vec::new(),
+            });
+            match batch.builder.push(&record) {
+                Ok(()) => batch.members.push(number),
+                Err(error) => outcomes[number] = Some(Err(error.into())),
+            }
+        }
+        for batch in open.into_iter().flatten() {
+            append(batch, &mut outcomes);
+        }
+        (outcomes, taken)
+    }
+}
+
+fn append(batch: &Batch) -> Result<AppendReceipt, PublishError> {
+    let mut bytes = batch.builder.build()?;
+    let appended = batch.partition.append(&mut bytes);
+    appended.map_err(|error| PublishError::Append(Arc::new(error)))
+}
+
+impl NewMessage {
+    fn bytes(&self) -> usize {
+        let length = |bytes: &Option<Bytes>| bytes.as_ref().map_or(0, Bytes::len);
+        let header = |(name, value): &(String, Option<Bytes>)| name.len() + length(value);
+        length(&self.key) + length(&self.value) + self.headers.iter().map(header).sum::<usize>()
+    }
+
+    fn goes_anywhere(&self) -> bool {
+        self.partition.is_none() && self.key.is_none()
+    }
+
+    /// The position of its partition.
+    fn place(&self, topic: &Topic, count: u32, anywhere: u32) -> Result<usize, PublishError> {
+        self.check_message_id(topic)?;
+        let place = match (self.partition, &self.key) {
+            (Some(index), _) => {
+                let found = usize::try_from(index.0).ok();
+                let found = found.filter(|place| *place < topic.partitions.len());
+                return found.ok_or_else(|| {
+                    let topic = topic.name.clone();
+                    let partition = index;
+                    LookupError::UnknownPartition { topic, partition }.into()
+                });
+            }
+            (None, Some(key)) => partition_for_key(key, count),
+            (None, None) => anywhere,
+        };
+        Ok(place as usize)
+    }
+
+    /// A promise that is not kept is not made: where the topic remembers no ids, an id is refused.
+    fn check_message_id(&self, topic: &Topic) -> Result<(), PublishError> {
+        let has_id = self
+            .headers
+            .iter()
+            .any(|(name, _)| name == MESSAGE_ID_HEADER);
+        match has_id {
+            true => Err(PublishError::NoDedup {
+                topic: topic.name.clone(),
+            }),
+            false => Ok(()),
+        }
+    }
+
+    fn header_slices(&self) -> Vec<(&str, Option<&[u8]>)> {
+        let slices = self.headers.iter();
+        slices
+            .map(|(name, value)| (name.as_str(), value.as_deref()))
+            .collect()
+    }
+
+    fn record<'a>(
+        &'a self,
+        headers: &'a [(&'a str, Option<&'a [u8]>)],
+        timestamp: TimestampMs,
+    ) -> NewRecord<'a> {
+        NewRecord {
+            timestamp,
+            key: self.key.as_deref(),
+            value: self.value.as_deref(),
+            headers,
+        }
+    }
+}

@@ -1,0 +1,345 @@
+//! Publishing: POST of records to a topic. Answered when they are durable, each with its place or with what was wrong with it.
+//!
+//! A body of JSON is a list of records; a body of any other type is one record's value, and its key and delay are parameters.
+//! Why values are taken as they stand: a value that is JSON and no text is stored as the bytes that were sent, so that numbers keep their
+//! digits and objects their order.
+
+use crate::answers;
+use crate::base64;
+use crate::body::{self, BATCH_BYTES_MAX, MediaType};
+use crate::context::{Context, InPath, topic_name};
+use crate::each;
+use crate::fields::{self, Fields};
+use crate::problem::{Kind, Problem};
+use axum::extract::{Request, State};
+use axum::http::HeaderMap;
+use axum::response::Response;
+use bytes::Bytes;
+use fanlog_broker::{MessageId, NewMessage, Published};
+use fanlog_model::{PartitionIndex, TopicName};
+use serde::Deserialize;
+use serde::de::{Deserializer, SeqAccess, Visitor};
+use serde_json::value::RawValue;
+use serde_json::{Map, Value, json};
+use std::borrow::Cow;
+use std::fmt;
+use std::time::Duration;
+
+/// How many records one request has at most.
+pub(crate) const RECORDS_MAX: usize = 10_000;
+/// The longest delay: a hundred years.
+const DELAY_MAX: Duration = Duration::from_secs(100 * 366 * 86_400);
+const DELIVER_AFTER: &str = "deliver-after";
+const DELIVER_AT: &str = "deliver-at";
+const MESSAGE_ID: &str = "message-id";
+const IDEMPOTENCY_KEY: &str = "idempotency-key";
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Batch<'a> {
+    #[serde(borrow)]
+    records: Records<'a>,
+}
+
+/// A list that is not longer than is allowed, and is not read further.
+struct Records<'a>(Vec<Record<'a>>);
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Record<'a> {
+    #[serde(borrow, default)]
+    key: Option<Cow<'a, str>>,
+    #[serde(borrow, default)]
+    key_base64: Option<Cow<'a, str>>,
+    #[serde(borrow, default)]
+    value: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    value_base64: Option<Cow<'a, str>>,
+    #[serde(default)]
+    headers: Map<String, Value>,
+    #[serde(default)]
+    partition: Option<i32>,
+    #[serde(default)]
+    deliver_after: Option<Value>,
+    #[serde(default)]
+    deliver_at: Option<Value>,
+    #[serde(default)]
+    message_id: Option<String>,
+}
+
+impl<'de: 'a, 'a> Deserialize<'de> for Records<'a> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Reading<'a>(std::marker::PhantomData<&'a ()>);
+        impl<'de: 'a, 'a> Visitor<'de> for Reading<'a> {
+            type Value = Records<'a>;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                write!(f, "a list of at most {RECORDS_MAX} records")
+            }
+
+            fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Self::Value, A::Error> {
+                let mut records = Vec::new();
+                while let Some(record) = items.next_element()? {
+                    if records.len() == RECORDS_MAX {
+                        return Err(serde::de::Error::invalid_length(RECORDS_MAX + 1, &self));
+                    }
+                    records.push(record);
+                }
+                Ok(Records(records))
+            }
+        }
+        deserializer.deserialize_seq(Reading(std::marker::PhantomData))
+    }
+}
+
+/// POST /v1/topics/{topic}/records
+pub(crate) async fn publish(
+    State(context): State<Context>,
+    InPath(name): InPath<String>,
+    request: Request,
+) -> Result<Response, Problem> {
+    let topic = topic_name(&name)?;
+    let (head, body) = request.into_parts();
+    let query = Fields::of_query(&head.uri)?;
+    let whole = body::read(&context, &head.headers, body, BATCH_BYTES_MAX).await?;
+    let id = idempotency_key(&head.headers)?;
+    let messages = match MediaType::of(&head.headers) {
+        MediaType::Json => {
+            query.done()?;
+            batch(&whole.bytes, id)?
+        }
+        MediaType::Unsaid | MediaType::Other => vec![Ok(raw(query, whole.bytes.clone(), id)?)],
+    };
+    let outcomes = publish_all(&context, &topic, messages).await?;
+    let outcomes = outcomes.into_iter();
+    let outcomes = outcomes.map(|outcome| outcome.map(|published| shown(&topic, published)));
+    each::answer("records", outcomes.collect())
+}
+
+/// What is well-formed goes on; each keeps its place.
+async fn publish_all(
+    context: &Context,
+    topic: &TopicName,
+    messages: Vec<Result<NewMessage, Problem>>,
+) -> Result<Vec<Result<Published, Problem>>, Problem> {
+    let mut formed = Vec::new();
+    let mut malformed = Vec::new();
+    for message in messages {
+        malformed.push(message.map(|message| formed.push(message)).err());
+    }
+    let published = context.broker.publish(topic, formed).await?;
+    let mut published = published.into_iter();
+    let mut next = || {
+        let outcome = published.next();
+        let outcome = outcome.expect("every message has one outcome");
+        outcome.map_err(Problem::from)
+    };
+    let outcomes = malformed.into_iter().map(|problem| match problem {
+        Some(problem) => Err(problem),
+        None => next(),
+    });
+    Ok(outcomes.collect())
+}
+
+fn shown(topic: &TopicName, published: Published) -> Value {
+    let id = MessageId {
+        topic: topic.clone(),
+        partition: published.partition,
+        offset: published.offset,
+    };
+    json!({
+        "id": id.to_string(),
+        "partition": published.partition.0,
+        "offset": published.offset.0,
+        "timestamp": answers::time(published.timestamp),
+    })
+}
+
+fn idempotency_key(headers: &HeaderMap) -> Result<Option<String>, Problem> {
+    let key = headers.get(IDEMPOTENCY_KEY);
+    let text = key.map(|key| {
+        let text = key.to_str().ok().map(|text| text.trim().trim_matches('"'));
+        text.filter(|text| !text.is_empty()).map(str::to_owned)
+    });
+    match text {
+        None => Ok(None),
+        Some(Some(text)) => Ok(Some(text)),
+        Some(None) => Err(Problem::of_field(
+            IDEMPOTENCY_KEY,
+            "the header Idempotency-Key must be a text",
+        )),
+    }
+}
+
+fn raw(mut query: Fields, value: Bytes, id: Option<String>) -> Result<NewMessage, Problem> {
+    let key = query.text("key")?;
+    let partition = query.whole("partition", 0..=i32::MAX.into())?;
+    let after = query.duration("deliver_after", DELAY_MAX)?;
+    let at = query.time("deliver_at")?;
+    let message_id = query.text("message_id")?;
+    query.done()?;
+    let mut headers = Vec::new();
+    put_delay(&mut headers, after, at)?;
+    put_id(&mut headers, message_id, id)?;
+    Ok(NewMessage {
+        partition: partition.and_then(|partition| partition.try_into().ok().map(PartitionIndex)),
+        key: key.map(Bytes::from),
+        value: Some(value),
+        headers,
+    })
+}
+
+fn batch(body: &[u8], id: Option<String>) -> Result<Vec<Result<NewMessage, Problem>>, Problem> {
+    let batch: Batch<'_> =
+        serde_json::from_slice(body).map_err(|error| fields::invalid_json(&error))?;
+    let records = batch.records.0;
+    if id.is_some() && records.len() != 1 {
+        return Err(Problem::of_field(
+            IDEMPOTENCY_KEY,
+            format!(
+                "the header Idempotency-Key names one message, and the request has {}; give each its message_id",
+                records.len()
+            ),
+        ));
+    }
+    let message = |record: Record<'_>| record.message(id.clone());
+    Ok(records.into_iter().map(message).collect())
+}
+
+impl Record<'_> {
+    fn message(self, id: Option<String>) -> Result<NewMessage, Problem> {
+        let text = |name: &str, value: Option<Value>| {
+            value.map(|value| fields::as_text(name, value)).transpose()
+        };
+        let after = text("deliver_after", self.deliver_after)?
+            .map(|text| fields::duration("deliver_after", &text, DELAY_MAX));
+        let at = text("deliver_at", self.deliver_at)?.map(|text| fields::time("deliver_at", &text));
+        let mut headers = Vec::new();
+        for (name, value) in self.headers {
+            put_header(&mut headers, &name, value)?;
+        }
+        put_delay(&mut headers, after.transpose()?, at.transpose()?)?;
+        put_id(&mut headers, self.message_id, id)?;
+        let plain = self.key.map(|key| Bytes::from(key.into_owned()));
+        Ok(NewMessage {
+            partition: self.partition.map(PartitionIndex),
+            key: one_of("key", plain, self.key_base64.as_deref())?,
+            value: one_of(
+                "value",
+                self.value.map(value_bytes),
+                self.value_base64.as_deref(),
+            )?,
+            headers,
+        })
+    }
+}
+
+/// A text is stored without its quotes; anything else as it was sent.
+fn value_bytes(value: &RawValue) -> Bytes {
+    match serde_json::from_str::<String>(value.get()) {
+        Ok(text) => Bytes::from(text),
+        Err(_) => Bytes::copy_from_slice(value.get().as_bytes()),
+    }
+}
+
+fn one_of(
+    name: &str,
+    plain: Option<Bytes>,
+    base64: Option<&str>,
+) -> Result<Option<Bytes>, Problem> {
+    match (plain, base64) {
+        (plain, None) => Ok(plain),
+        (None, Some(text)) => {
+            let bytes = base64::decode(text).ok_or_else(|| {
+                let field = format!("{name}_base64");
+                let detail = format!("{field} is not base64");
+                Problem::of_field(&field, detail)
+            })?;
+            Ok(Some(bytes.into()))
+        }
+        (Some(_), Some(_)) => Err(Problem::of_field(
+            name,
+            format!("{name} and {name}_base64 are both given; give one of them"),
+        )),
+    }
+}
+
+fn put_header(
+    headers: &mut Vec<(String, Option<Bytes>)>,
+    name: &str,
+    value: Value,
+) -> Result<(), Problem> {
+    match value {
+        Value::Array(values) => {
+            for value in values {
+                headers.push((name.to_owned(), header_value(name, value)?));
+            }
+        }
+        value => headers.push((name.to_owned(), header_value(name, value)?)),
+    }
+    Ok(())
+}
+
+fn header_value(name: &str, value: Value) -> Result<Option<Bytes>, Problem> {
+    if value.is_null() {
+        return Ok(None);
+    }
+    if let Some(text) = value.get("base64").and_then(Value::as_str) {
+        let bytes = base64::decode(text);
+        return bytes
+            .map(|bytes| Some(bytes.into()))
+            .ok_or_else(|| Problem::of_field("headers", format!("header '{name}' is not base64")));
+    }
+    let text = fields::as_text("headers", value).map_err(|_| {
+        Problem::of_field(
+            "headers",
+            format!("header '{name}' must be a text, a number, a truth value, null, {{\"base64\": text}} or a list of those"),
+        )
+    })?;
+    Ok(Some(text.into()))
+}
+
+/// As plain headers, so that a record looks the same whoever produced it; in their simplest form, which every reader knows.
+fn put_delay(
+    headers: &mut Vec<(String, Option<Bytes>)>,
+    after: Option<Duration>,
+    at: Option<fanlog_model::TimestampMs>,
+) -> Result<(), Problem> {
+    if after.is_some() && at.is_some() {
+        return Err(Problem::of_field(
+            "deliver_at",
+            "deliver_at and deliver_after are both given; give one of them",
+        ));
+    }
+    if let Some(after) = after {
+        let ms = after.as_millis().to_string();
+        headers.push((DELIVER_AFTER.to_owned(), Some(ms.into())));
+    }
+    if let Some(at) = at {
+        headers.push((DELIVER_AT.to_owned(), Some(at.0.to_string().into())));
+    }
+    Ok(())
+}
+
+fn put_id(
+    headers: &mut Vec<(String, Option<Bytes>)>,
+    field: Option<String>,
+    header: Option<String>,
+) -> Result<(), Problem> {
+    let id = match (field, header) {
+        (Some(field), Some(header)) if field != header => {
+            return Err(Problem::new(
+                Kind::InvalidField,
+                format!(
+                    "message_id is '{field}' and Idempotency-Key is '{header}'; give one of them"
+                ),
+            )
+            .with("field", "message_id"));
+        }
+        (field, header) => field.or(header),
+    };
+    if let Some(id) = id {
+        headers.push((MESSAGE_ID.to_owned(), Some(id.into())));
+    }
+    Ok(())
+}

@@ -1,0 +1,132 @@
+//! A broker with an HTTP port, and a client that writes its requests by hand.
+
+#![allow(dead_code, reason = "each test uses a part of it")]
+
+use fanlog_broker::{Broker, BrokerConfig};
+use fanlog_environment::{Environment, OsEntropy, RealDisk, SystemClock};
+use fanlog_http_listener::{HttpConfig, HttpListener};
+use fanlog_model::BrokerId;
+use serde_json::Value;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use tempfile::TempDir;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
+use tokio::sync::watch;
+
+pub struct Served {
+    pub broker: Arc<Broker>,
+    pub address: SocketAddr,
+    pub stop: watch::Sender<bool>,
+    pub serving: tokio::task::JoinHandle<()>,
+    _folder: TempDir,
+}
+
+pub async fn serve() -> Served {
+    let any_port = SocketAddr::from(([127, 0, 0, 1], 0));
+    serve_with(HttpConfig::new(any_port)).await
+}
+
+pub async fn serve_with(config: HttpConfig) -> Served {
+    let folder = TempDir::new().unwrap();
+    let environment = Environment {
+        clock: Arc::new(SystemClock::new()),
+        entropy: Arc::new(OsEntropy),
+        disk: Arc::new(RealDisk::open(folder.path()).unwrap()),
+    };
+    let path = folder.path().display().to_string();
+    let broker = Broker::start(BrokerConfig::new(BrokerId(1), path), environment).unwrap();
+    let listener = HttpListener::bind(config, broker.clone()).await.unwrap();
+    let address = listener.local_address().unwrap();
+    let (stop, stopping) = watch::channel(false);
+    let serving = tokio::spawn(listener.serve(stopping));
+    Served {
+        broker,
+        address,
+        stop,
+        serving,
+        _folder: folder,
+    }
+}
+
+/// Status, head and body of what a request is answered with.
+pub async fn ask(
+    address: SocketAddr,
+    method: &str,
+    path: &str,
+    headers: &[(&str, &str)],
+    body: &[u8],
+) -> (u16, String, String) {
+    let mut socket = TcpStream::connect(address).await.unwrap();
+    let mut head = format!("{method} {path} HTTP/1.1\r\nConnection: close\r\n");
+    if !headers.iter().any(|(name, _)| *name == "host") {
+        head.push_str(&format!("host: {address}\r\n"));
+    }
+    for (name, value) in headers {
+        head.push_str(&format!("{name}: {value}\r\n"));
+    }
+    head.push_str(&format!("content-length: {}\r\n\r\n", body.len()));
+    socket.write_all(head.as_bytes()).await.unwrap();
+    // A refusal may come, and the connection end, before all is sent.
+    let _ = socket.write_all(body).await;
+    let mut answer = Vec::new();
+    let _ = socket.read_to_end(&mut answer).await;
+    let answer = String::from_utf8(answer).unwrap();
+    let (head, body) = answer.split_once("\r\n\r\n").unwrap();
+    let status = head.split(' ').nth(1).unwrap().parse().unwrap();
+    (status, head.to_owned(), body.to_owned())
+}
+
+/// Status, head and body of a GET.
+pub async fn get(address: SocketAddr, path: &str) -> (u16, String, String) {
+    ask(address, "GET", path, &[], b"").await
+}
+
+impl Served {
+    /// Status and JSON of a request with a JSON body, or none.
+    pub async fn json(&self, method: &str, path: &str, body: Value) -> (u16, Value) {
+        let text = if body.is_null() {
+            String::new()
+        } else {
+            body.to_string()
+        };
+        let json = [("content-type", "application/json")];
+        let (status, head, body) = ask(self.address, method, path, &json, text.as_bytes()).await;
+        if body.is_empty() {
+            return (status, Value::Null);
+        }
+        let kind = if status < 400 {
+            "application/json"
+        } else {
+            "application/problem+json"
+        };
+        assert!(head.contains(kind), "{head}");
+        let value: Value = serde_json::from_str(&body).unwrap();
+        if status >= 400 {
+            assert_eq!(value["status"], status, "{value}");
+            assert!(
+                value["type"]
+                    .as_str()
+                    .unwrap()
+                    .starts_with("urn:fanlog:problem:")
+            );
+            assert!(!value["detail"].as_str().unwrap().is_empty(), "{value}");
+        }
+        (status, value)
+    }
+
+    /// As `json`, of what must succeed.
+    pub async fn done(&self, method: &str, path: &str, body: Value) -> Value {
+        let (status, value) = self.json(method, path, body).await;
+        assert!(status < 300, "{method} {path}: {status} {value}");
+        value
+    }
+
+    /// As `json`, of what must be refused: the name of the problem, and the whole of it.
+    pub async fn refused(&self, method: &str, path: &str, body: Value) -> (String, Value) {
+        let (status, value) = self.json(method, path, body).await;
+        assert!(status >= 400, "{method} {path}: {status} {value}");
+        let name = value["type"].as_str().unwrap().rsplit(':').next().unwrap();
+        (name.to_owned(), value)
+    }
+}
