@@ -103,7 +103,7 @@ const PURE: &[(&str, &[&str])] = &[
     ),
     (
         "fanlog-coordinators",
-        &["bytes", "regex", "thiserror", "uuid"],
+        &["bytes", "regex", "serde_json", "thiserror", "uuid"],
     ),
 ];
 

@@ -7,6 +7,7 @@
 
 mod call;
 pub mod catalog;
+pub mod filter;
 pub mod group;
 #[cfg(feature = "planted-faults")]
 pub mod planted;

@@ -2,6 +2,7 @@
 
 use super::record::{Queue, QueueStart, Record};
 use super::{CatalogView, Decision, Ledger, Rules, Topic};
+use crate::filter::{Filter, FilterError};
 use crate::group::GroupKind;
 use fanlog_model::settings::{
     Overrides, QueueSettings, SettingError, check_queue_name, check_queue_setting, check_size,
@@ -41,6 +42,9 @@ pub enum QueueSettingError {
     /// It is unknown or doesn't take its value.
     #[error(transparent)]
     Setting(#[from] SettingError),
+    /// The filter means nothing.
+    #[error("setting filter: {0}")]
+    Filter(#[from] FilterError),
     /// Dead letters may not come back the way they went.
     #[error(
         "dead letters of queue '{queue}' can't go to '{topic}', which is {what}; choose another topic for dead-letter, or none"
@@ -286,6 +290,9 @@ fn altered(
     check_size(&overrides)?;
     let settings = QueueSettings::resolve(&overrides);
     check_dead_letter(&queue.name, topic, &settings)?;
+    if let Some(filter) = &settings.filter {
+        Filter::parse(filter, settings.filter_scope)?;
+    }
     Ok(overrides)
 }
 

@@ -163,6 +163,12 @@ fn a_queue_that_cannot_be_is_refused_with_the_reason() {
         &[("dead-letter", "__fanlog_queues")],
         "dead letters of queue 'q' can't go to '__fanlog_queues', which is kept for the broker itself; choose another topic for dead-letter, or none",
     );
+    check(
+        "q",
+        "orders",
+        &[("filter", r#"{"a": {"b": ["c"]}}"#)],
+        "setting filter: 'a' of the filter has an object: headers are flat; give it a list of conditions, or set filter-scope to body",
+    );
     let mut new = new_queue(&mut catalog, "team", "orders", &[]);
     new.taken_by = Some(GroupKind::Consumer);
     let decision = create_queue(&catalog.ledger, &catalog.rules, &new);
@@ -232,4 +238,18 @@ fn a_topic_has_so_many_queues_and_no_more() {
         "there are 1000 queues on the topic, and no more are taken; delete some first"
     );
     assert_eq!(create(&mut catalog, "more", "other", &[]), "ok");
+}
+
+#[test]
+fn a_filter_is_checked_for_what_it_looks_at() {
+    let mut catalog = started();
+    let body = r#"{"a": {"b": ["c"]}}"#;
+    let both = [("filter", body), ("filter-scope", "body")];
+    assert_eq!(create(&mut catalog, "mail", "orders", &both), "ok");
+    assert_eq!(
+        alter(&mut catalog, "mail", &[("filter-scope", None)]),
+        "setting filter: 'a' of the filter has an object: headers are flat; give it a list of conditions, or set filter-scope to body"
+    );
+    let neither = [("filter-scope", None), ("filter", None)];
+    assert_eq!(alter(&mut catalog, "mail", &neither), "ok");
 }
