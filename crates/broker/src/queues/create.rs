@@ -250,6 +250,7 @@ fn bad_setting(error: &QueueSettingError) -> QueueError {
         ) => (*name, value.as_str()),
         QueueSettingError::Setting(SettingError::TooLong { name, .. }) => (*name, ""),
         QueueSettingError::Setting(_) => ("", ""),
+        QueueSettingError::Filter(_) => ("filter", ""),
         QueueSettingError::DeadLetter { topic, .. } => ("dead-letter", topic.as_str()),
     };
     QueueError::BadSetting {
