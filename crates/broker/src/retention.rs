@@ -68,10 +68,11 @@ impl Broker {
     }
 
     /// Counts what groups had not committed of the records that went.
-    pub(crate) fn count_lost(&self, partition: &Partition, before: Offset, after: Offset) {
+    pub(crate) fn count_lost(&self, partition: &Arc<Partition>, before: Offset, after: Offset) {
         if after <= before {
             return;
         }
+        self.queues().follow_trim(partition, after);
         let place = partition.topic_partition();
         for (group, records) in self.groups().lost_by_trim(&place, before, after) {
             tracing::warn!(%group, partition = %place, records, "records went before the group had committed them");

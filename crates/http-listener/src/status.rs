@@ -41,15 +41,17 @@ fn queue(status: &QueueStatus, now: TimestampMs) -> Value {
         "available": status.available,
         "oldest": status.oldest.as_ref().map(|oldest| of_oldest(oldest, now)),
         "in_flight": status.in_flight.iter().map(load).collect::<Vec<_>>(),
+        "in_flight_records": status.in_flight_records,
         "resting": status.resting,
-        "delayed": status.delayed,
-        "keys_blocked": status.keys_blocked,
+        "waiting_for_time": status.waiting_for_time,
+        "waiting_for_key": status.waiting_for_key,
         "blocked": status.blocked.iter().map(blocked).collect::<Vec<_>>(),
         "next_due": status.next_due.and_then(answers::time),
         "attempts": attempts,
         "dead_letters": status.dead_letters,
         "moving": status.moving,
         "moving_hindrance": status.moving_hindrance.as_deref(),
+        "acknowledged": status.acknowledged,
         "given_up": status.given_up,
         "lost": status.lost,
         "unreadable_delays": status.unreadable_delays,
@@ -107,8 +109,8 @@ fn load(load: &ConsumerLoad) -> Value {
     json!({
         "consumer": &*load.consumer,
         "records": load.records,
-        "first_deadline": answers::time(load.first_deadline),
-        "last_deadline": answers::time(load.last_deadline),
+        "first_deadline": load.first_deadline.and_then(answers::time),
+        "last_deadline": load.last_deadline.and_then(answers::time),
     })
 }
 
@@ -117,8 +119,7 @@ fn blocked(blocked: &BlockedKey) -> Value {
         "key": blocked.key,
         "by": blocked.by.to_string(),
         "reason": &*blocked.reason,
-        "until": blocked.until.and_then(answers::time),
-        "waiting": blocked.waiting,
+        "until": answers::time(blocked.until),
     })
 }
 

@@ -2,14 +2,17 @@
 
 use super::Queues;
 use super::dead_headers::DEAD_QUEUE;
+use super::pace::Pace;
 use super::types::QueueError;
 use crate::broker::Broker;
 use crate::topics_view::{Topic, TopicsView};
 use fanlog_coordinators::catalog;
+use fanlog_coordinators::filter::Filter;
 use fanlog_coordinators::queue::{MoveTarget, Policy, QueueKey};
 use fanlog_model::settings::{QueueSettings, redrive_topic};
 use fanlog_model::{GroupId, PartitionIndex, TopicId, TopicName};
 use fanlog_protocol::records::RecordView;
+use parking_lot::Mutex;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize};
 
@@ -27,6 +30,7 @@ pub(super) struct Live {
     pub(super) dead: Option<TopicName>,
     /// The topic by which they come back.
     pub(super) redrive: Option<TopicName>,
+    filter: Option<Filter>,
     pub(super) kept: Arc<Kept>,
 }
 
@@ -36,8 +40,7 @@ pub(super) struct Kept {
     /// Which partition is looked at first, so that none starves the others.
     pub(super) first: AtomicUsize,
     pub(super) unreadable_delays: AtomicU64,
-    pub(super) given_up: AtomicU64,
-    pub(super) lost: AtomicU64,
+    pub(super) pace: Mutex<Pace>,
 }
 
 /// What a queue reads a topic for.
@@ -60,7 +63,10 @@ impl SourceKind {
 impl Live {
     pub(super) fn new(queue: Arc<catalog::Queue>, kept: Arc<Kept>) -> Self {
         let settings = QueueSettings::resolve(&queue.overrides);
+        let filter = settings.filter.as_deref();
         Self {
+            // The catalog has none that cannot be read.
+            filter: filter.and_then(|filter| Filter::parse(filter, settings.filter_scope).ok()),
             dead: settings.dead_letter_topic(&queue.name),
             redrive: redrive_topic(&queue.name),
             settings,
@@ -118,8 +124,12 @@ impl Live {
     /// Whether the queue wants a record: of its topic, what the filter wants; of a dead-letter topic, what came from the queue itself.
     pub(super) fn wants(&self, kind: SourceKind, record: &RecordView<'_>) -> bool {
         match kind {
-            // TODO filter
-            SourceKind::Main | SourceKind::Redrive => true,
+            SourceKind::Main => self.filter.as_ref().is_none_or(|filter| {
+                let text = |(name, value)| Some((std::str::from_utf8(name).ok()?, value));
+                filter.matches(record.headers().filter_map(text), record.value)
+            }),
+            // It was wanted once.
+            SourceKind::Redrive => true,
             SourceKind::Dead => {
                 let name = self.queue.name.as_str().as_bytes();
                 let mut headers = record.headers();

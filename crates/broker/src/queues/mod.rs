@@ -9,28 +9,34 @@
 
 mod audit;
 mod begin;
+mod cancel;
 mod copies;
 mod create;
+mod dead;
 mod dead_headers;
 mod dead_types;
 mod delays;
 mod follow;
+mod hold;
 mod live;
 mod load;
 mod machines;
 mod mover;
-mod pending;
+mod pace;
 mod piece;
 mod pieces;
 mod prune;
 mod receipt;
 mod receive;
+mod redrive;
 mod runtime;
 mod settle;
 mod shard;
+mod status;
 mod status_types;
 mod take;
 mod types;
+mod walk;
 
 pub use audit::AUDIT_TOPIC;
 pub use dead_types::{DeadDone, DeadLetter, DeadLetterShown, DeadLetters, DeadSelection, Redrive};
@@ -59,7 +65,6 @@ use parking_lot::{Mutex, RwLock};
 use pieces::Pieces;
 use shard::Shard;
 use std::collections::{HashMap, HashSet};
-use std::sync::atomic::Ordering;
 use std::sync::{Arc, OnceLock, Weak};
 use tokio::task::AbortHandle;
 use uuid::Uuid;
@@ -147,27 +152,17 @@ impl Queues {
         self.shard_now(key).ok_or(CoordinatorError::Loading)
     }
 
-    /// What one decision did to how many records.
-    fn count(&self, key: &QueueKey, counts: &Counters) {
+    /// What one decision did to how many records: what goes without being done with is never silent.
+    fn tell_of(key: &QueueKey, counts: &Counters) {
         let QueueKey {
             group,
             topic,
             partition,
         } = key;
-        if counts.given_up + counts.lost == 0 {
-            return;
-        }
-        let live = self.broker().ok().map(|broker| self.live(&broker, group));
-        let Some(Ok(live)) = live else {
-            return;
-        };
-        let kept = &live.kept;
         if counts.given_up > 0 {
-            kept.given_up.fetch_add(counts.given_up, Ordering::Relaxed);
             tracing::info!(queue = %group, %topic, %partition, records = counts.given_up, "a queue gives up records: it has no dead letters");
         }
         if counts.lost > 0 {
-            kept.lost.fetch_add(counts.lost, Ordering::Relaxed);
             tracing::warn!(queue = %group, %topic, %partition, records = counts.lost, "records went before the queue was done with them");
         }
     }

@@ -219,10 +219,7 @@ impl Queues {
             SourceKind::Dead => SourceKind::Redrive,
         };
         let source = self.source(live, kind, partition).await?;
-        let policy = self.policy(broker, live, kind, partition.index());
-        let seated = self.seats.take(&source.key);
-        let _turn = seated.seat().turn.lock().await;
-        self.begin(broker, live, &source, &policy).await
+        self.begun(broker, live, &source).await
     }
 
     async fn move_to(

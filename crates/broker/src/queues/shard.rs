@@ -127,9 +127,7 @@ impl Shard {
             self.log(machines, &records, now)?;
         }
         machines.note_or_forget(key, now);
-        if let Some(queues) = self.queues.upgrade() {
-            queues.count(key, &decision.counts);
-        }
+        Queues::tell_of(key, &decision.counts);
         let sooner = machines.next_deadline();
         if sooner.is_some() && first.is_none_or(|first| sooner < Some(first)) {
             self.rearmed.notify_one();

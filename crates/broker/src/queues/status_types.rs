@@ -21,21 +21,23 @@ pub struct QueueStatus {
     pub unread: u64,
     /// How many could be handed out now, of those that were looked at.
     pub available: u64,
-    /// The record that waits longest, and the time in its timestamp.
+    /// The first record that it is not done with, in the partition where that is oldest; and the time of the record's batch.
     pub oldest: Option<(MessageId, TimestampMs)>,
-    /// Who holds how much.
+    /// Who holds how much: a hundred at most, those with most first.
     pub in_flight: Vec<ConsumerLoad>,
-    /// How many records rest after an attempt that failed.
+    /// How many records are held by all.
+    pub in_flight_records: u64,
+    /// How many records were delivered and come again, whether due or not.
     pub resting: u64,
-    /// How many records wait for the time in their headers.
-    pub delayed: u64,
-    /// How many keys wait for a record of theirs.
-    pub keys_blocked: u64,
-    /// Some of those keys; those with most records behind first.
+    /// How many records wait for a time, their own or that of the backoff, as far as the topic was looked at.
+    pub waiting_for_time: u64,
+    /// How many records wait for an earlier one of their key, as far as the topic was looked at.
+    pub waiting_for_key: u64,
+    /// Keys of which records wait: a hundred at most.
     pub blocked: Vec<BlockedKey>,
     /// When something falls due next.
     pub next_due: Option<TimestampMs>,
-    /// How many of the records that are held or resting had so many attempts.
+    /// How many of the records that are not done with were delivered so often; the highest number stands for all above.
     pub attempts: BTreeMap<u16, u64>,
     /// How many dead letters it has; none where it keeps none.
     pub dead_letters: Option<u64>,
@@ -43,9 +45,11 @@ pub struct QueueStatus {
     pub moving: u64,
     /// What keeps them from arriving.
     pub moving_hindrance: Option<Arc<str>>,
-    /// Given up without a dead letter, since the broker's start.
+    /// Acknowledged since the queue was made.
+    pub acknowledged: u64,
+    /// Given up without a dead letter, since the queue was made.
     pub given_up: u64,
-    /// Taken by retention, or by who deleted records, before it was done with them; since the broker's start.
+    /// Taken by retention, or by who deleted records, before it was done with them; since the queue was made.
     pub lost: u64,
     /// Records whose delay could not be read, since the broker's start: they are not delayed.
     pub unreadable_delays: u64,
@@ -100,24 +104,22 @@ pub struct ConsumerLoad {
     /// How many records.
     pub records: u64,
     /// When the first of its locks runs out.
-    pub first_deadline: TimestampMs,
+    pub first_deadline: Option<TimestampMs>,
     /// When the last does.
-    pub last_deadline: TimestampMs,
+    pub last_deadline: Option<TimestampMs>,
 }
 
 /// A key whose records wait.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BlockedKey {
-    /// The key as text, if it could be read.
+    /// The key as text, if its record was read lately.
     pub key: Option<String>,
     /// The record that the others wait for.
     pub by: MessageId,
     /// Why that one is not done with, in words for people.
     pub reason: Arc<str>,
-    /// Until when it is held or rests.
-    pub until: Option<TimestampMs>,
-    /// How many records of the key are known to wait.
-    pub waiting: u64,
+    /// Until when it is held or rests, at least.
+    pub until: TimestampMs,
 }
 
 /// One partition of a queue.
