@@ -12,6 +12,7 @@ use crate::config::BrokerConfig;
 use crate::fetch::{Fetch, FetchResult};
 use crate::fetch_budget::FetchBudget;
 use crate::fetch_types::FetchRequestPlan;
+use crate::group_status::Positions;
 use crate::groups::{ConsumerPacesOfGroups, Groups, group_settings};
 use crate::identity::Identity;
 use crate::last_seen_time::LastSeenTime;
@@ -48,6 +49,7 @@ pub struct Broker {
     pub(crate) settings: RwLock<Arc<BrokerSettings>>,
     pub(crate) catalog: CatalogRuntime,
     pub(crate) groups: Arc<Groups>,
+    pub(crate) group_positions: Mutex<Positions>,
     pub(crate) shares: Arc<Shares>,
     pub(crate) queues: Arc<Queues>,
     pub(crate) transactions: Transactions,

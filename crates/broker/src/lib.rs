@@ -37,6 +37,7 @@ mod waiters;
 mod admin;
 mod admin_queues;
 mod catalog_runtime;
+mod group_status;
 mod groups;
 mod internal_batch;
 mod machine_memory;
@@ -79,6 +80,7 @@ pub use fetch_types::{
     AbortedTransaction, DivergingEpoch, FetchError, FetchPartition, FetchRequestPlan,
     FetchedRecords, Isolation,
 };
+pub use group_status::{GroupPartitionStatus, GroupStatus, MemberStatus, Overtaken};
 pub use groups::{CoordinatorError, GroupPosition, GroupRequestError, Groups, OFFSETS_TOPIC};
 pub use identity::{IDENTITY_FILE, Identity, IdentityError};
 pub use log_dirs::{DescribeProducersError, LogDir};

@@ -392,6 +392,7 @@ fn assemble(
         settings: RwLock::new(Arc::new(settings)),
         catalog,
         groups,
+        group_positions: Mutex::default(),
         shares,
         queues,
         transactions,

@@ -2,10 +2,11 @@
 
 use crate::problem::{Kind, Problem};
 use fanlog_broker::{
-    AppendError, CatalogUnavailable, CoordinatorError, FetchError, LookupError, OffsetsError,
-    PublishError, QueueError, RefusedBatch, SettleFailure,
+    AppendError, CatalogUnavailable, CoordinatorError, FetchError, GroupRequestError, LookupError,
+    OffsetsError, PublishError, QueueError, RefusedBatch, SettleFailure,
 };
 use fanlog_coordinators::catalog::{CreateTopicError, DeleteTopicError};
+use fanlog_coordinators::group::GroupError;
 use fanlog_model::settings::SettingError;
 
 fn of(kind: Kind, error: &impl ToString) -> Problem {
@@ -167,6 +168,20 @@ impl From<OffsetsError> for Problem {
 impl From<CoordinatorError> for Problem {
     fn from(error: CoordinatorError) -> Self {
         of(Kind::Unavailable, &error)
+    }
+}
+
+impl From<GroupRequestError> for Problem {
+    fn from(error: GroupRequestError) -> Self {
+        match &error {
+            GroupRequestError::Refused(GroupError::GroupNotFound { group }) => Self::new(
+                Kind::UnknownGroup,
+                format!("{error}; see `fanlog group list`"),
+            )
+            .with("group", group.as_str()),
+            GroupRequestError::Refused(_) => of(Kind::InvalidField, &error),
+            GroupRequestError::Coordinator(_) => of(Kind::Unavailable, &error),
+        }
     }
 }
 

@@ -90,6 +90,8 @@ routes! {
         query [] body Some("Messages"); answers 200 Some("Cancelled"); by cancel::in_queue;
     get "/v1/queues/{queue}/status" "queueStatus" "Why is this stuck? Depth, ages, who holds what, blocked keys and why, when it will be empty."
         query [] body None; answers 200 Some("QueueStatus"); by status::of_queue;
+    get "/v1/groups/{group}/status" "groupStatus" "Why is this stuck? How far a consumer group or share group is behind, how fast it reads, when retention reaches what it has not read."
+        query [] body None; answers 200 Some("GroupStatus"); by status::of_group;
     get "/v1/queues/{queue}/dead" "listDeadLetters" "Lists dead letters."
         query ["after" "Text", "max" "Count"] body None; answers 200 Some("DeadLetters"); by dead::list;
     get "/v1/queues/{queue}/dead/{topic}/{partition}/{offset}" "showDeadLetter" "Shows a dead letter with all that it holds."

@@ -7,7 +7,8 @@ use crate::problem::Problem;
 use axum::extract::{Request, State};
 use axum::response::Response;
 use fanlog_broker::{
-    BlockedKey, ConsumerLoad, Drain, Hindrance, MessageId, QueuePartitionStatus, QueueStatus,
+    BlockedKey, ConsumerLoad, Drain, GroupPartitionStatus, GroupStatus, Hindrance, MessageId,
+    Overtaken, QueuePartitionStatus, QueueStatus,
 };
 use fanlog_model::TimestampMs;
 use fanlog_model::times::format_duration;
@@ -24,6 +25,78 @@ pub(crate) async fn of_queue(
     let now = context.broker.environment().clock.wall_ms();
     let status = context.broker.queues().status(&group_id(&name))?;
     answers::ok(&queue(&status, now))
+}
+
+/// GET /v1/groups/{group}/status
+pub(crate) async fn of_group(
+    State(context): State<Context>,
+    InPath(name): InPath<String>,
+    request: Request,
+) -> Result<Response, Problem> {
+    Fields::of_query(request.uri())?.done()?;
+    let now = context.broker.environment().clock.wall_ms();
+    let status = context.broker.group_status(&group_id(&name)).await?;
+    answers::ok(&group(&status, now))
+}
+
+fn group(status: &GroupStatus, now: TimestampMs) -> Value {
+    let behind = status.partitions.iter().map(|one| one.behind).max();
+    let members = status.members.iter().map(|member| {
+        let partitions = member.partitions.as_ref();
+        let partitions = partitions.map(|all| all.iter().map(ToString::to_string));
+        json!({
+            "member": member.member,
+            "client": &*member.client,
+            "host": &*member.host,
+            "partitions": partitions.map(Iterator::collect::<Vec<_>>),
+        })
+    });
+    let threatened = status.most_threatened();
+    json!({
+        "group": status.group.as_str(),
+        "type": status.kind,
+        "state": status.state,
+        "at": answers::time(now),
+        "lag": status.lag(),
+        "behind_ms": behind.flatten().map(ms),
+        "rate_in": status.rate_in(),
+        "rate_out": status.rate_out(),
+        "overtaken": threatened.map(|one| overtaken(one.overtaken)),
+        "overtaken_first": threatened.map(|one| one.partition.to_string()),
+        "members": members.collect::<Vec<_>>(),
+        "partitions": status.partitions.iter().map(group_partition).collect::<Vec<_>>(),
+    })
+}
+
+fn group_partition(one: &GroupPartitionStatus) -> Value {
+    json!({
+        "topic": one.partition.topic.as_str(),
+        "partition": one.partition.partition.0,
+        "position": one.position.0,
+        "start": one.start.0,
+        "end": one.end.0,
+        "lag": one.lag,
+        "lost": one.lost,
+        "behind_ms": one.behind.map(ms),
+        "rate_in": one.rate_in,
+        "rate_out": one.rate_out,
+        "overtaken": overtaken(one.overtaken),
+    })
+}
+
+fn ms(duration: Duration) -> u64 {
+    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
+}
+
+/// When retention reaches what was not read, if the reader stands still.
+fn overtaken(overtaken: Overtaken) -> Value {
+    let (estimate, after) = match overtaken {
+        Overtaken::NothingUnread => ("nothing-unread", None),
+        Overtaken::Never => ("never", None),
+        Overtaken::In(after) => ("in", Some(after)),
+        Overtaken::Unknown => ("unknown", None),
+    };
+    json!({ "estimate": estimate, "ms": after.map(ms) })
 }
 
 fn queue(status: &QueueStatus, now: TimestampMs) -> Value {

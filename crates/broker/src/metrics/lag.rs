@@ -104,6 +104,7 @@ impl Collector for LagCollector {
         let Some(broker) = self.broker.get().and_then(Weak::upgrade) else {
             return Ok(());
         };
+        broker.note_positions();
         let lags = self.lags(&broker);
         let mut records = encoder.encode_descriptor(
             "group_lag_records",
