@@ -5,7 +5,9 @@
 
 use crate::broker::Broker;
 use crate::partition::Partition;
+use crate::topics_view::Topic;
 use fanlog_model::Offset;
+use fanlog_storage::RetentionHold;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -15,8 +17,11 @@ impl Broker {
         self.note_time();
         let topics = self.topics();
         let all = || topics.iter().flat_map(|topic| &topic.partitions);
-        for partition in all() {
-            self.maintain_partition(partition);
+        for topic in topics.iter() {
+            for partition in &topic.partitions {
+                let hold = self.hold_of(topic, partition);
+                self.maintain_partition(partition, hold);
+            }
         }
         if all().any(|partition| partition.may_be_opened()) {
             self.reconcile();
@@ -37,24 +42,40 @@ impl Broker {
         }
     }
 
-    fn maintain_partition(&self, partition: &Arc<Partition>) {
+    /// What queues hold back of a partition: they have yet to be done with it.
+    fn hold_of(&self, topic: &Topic, partition: &Partition) -> Option<RetentionHold> {
+        let from = self.queues().hold_for(partition)?;
+        let bytes_max = topic.settings.retention_hold_bytes;
+        Some(RetentionHold { from, bytes_max })
+    }
+
+    fn maintain_partition(&self, partition: &Arc<Partition>, hold: Option<RetentionHold>) {
         let now = self.steady_clock.wall_ms();
         let maintained = partition.change(|log| {
             log.expire_producers(now);
             let before = log.log_start_offset();
-            let retained = log.roll_if_due(now).and_then(|_| log.start_retention(now));
-            retained.map(|_| (before, log.log_start_offset()))
+            let retained = log.roll_if_due(now);
+            let retained = retained.and_then(|_| log.start_retention(now, hold));
+            retained.map(|retained| (before, retained))
         });
         // A segment may have been sealed.
         partition.mark_dirty_if_unsynced();
         match maintained {
-            Ok(Ok((before, after))) if after > before => {
+            Ok(Ok((before, retained))) if retained.log_start_offset > before => {
+                let after = retained.log_start_offset;
                 tracing::info!(partition = %partition.folder(), %before, %after, "retention moved the start of the log");
+                if hold.is_some_and(|hold| hold.from.max(before) < after) {
+                    tracing::warn!(partition = %partition.folder(), "records went before queues were done with them: they hold back retention.hold.bytes at most; raise it, or have the queues worked off");
+                }
                 self.count_lost(partition, before, after);
                 // A fetch that waits below the new start is out of range now.
                 partition.watchers().wake_all();
             }
-            Ok(Ok(_)) => {}
+            Ok(Ok((_, retained))) => {
+                if retained.held_bytes > 0 {
+                    tracing::debug!(partition = %partition.folder(), bytes = retained.held_bytes, "retention waits for queues");
+                }
+            }
             Ok(Err(error)) => {
                 tracing::warn!(partition = %partition.folder(), %error, "retention is tried again later");
             }

@@ -32,5 +32,6 @@ pub use log::{
 };
 pub use read_plan::{AtOnce, FileSlice, ReadPlan, ReadTurns};
 pub use types::{
-    ActiveProducer, AppendOrigin, Appended, ReadLimit, RecoveryMode, Retained, TimestampOffset,
+    ActiveProducer, AppendOrigin, Appended, ReadLimit, RecoveryMode, Retained, RetentionHold,
+    TimestampOffset,
 };

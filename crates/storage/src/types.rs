@@ -70,6 +70,17 @@ pub struct Retained {
     pub deleted_offsets: i64,
     /// Where the log starts now.
     pub log_start_offset: Offset,
+    /// How many bytes would have gone, had they not been held.
+    pub held_bytes: u64,
+}
+
+/// What retention leaves, though it is too old or too much: somebody has yet to read it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RetentionHold {
+    /// From here on.
+    pub from: Offset,
+    /// At most so many bytes of whole segments; none for no limit. Beyond it the oldest go.
+    pub bytes_max: Option<u64>,
 }
 
 /// A producer that the log remembers.

@@ -8,6 +8,7 @@
 //! Invariants: QUE-1, QUE-2, QUE-3, QUE-4.   Read next: `input.rs`; limits stand in `policy.rs`.
 
 mod counters;
+mod due;
 mod history;
 mod input;
 mod policy;
@@ -27,6 +28,7 @@ mod check_invariants;
 pub use check_invariants::check_invariants;
 pub use counters::Counters;
 pub use decide::{Decision, decide};
+pub use due::{DueTooLate, Retention, check_due};
 pub use history::{ATTEMPTS_REMEMBERED, Attempt, REASON_BYTES_MAX};
 pub use input::{
     Acquire, Claim, Found, Grant, Input, Outcome, Reply, Settle, SettleError, Settled,

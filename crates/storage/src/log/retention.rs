@@ -9,7 +9,7 @@ use super::{Log, files, is_transient};
 use crate::error::ChangeError;
 use crate::formats::file_names;
 use crate::segment::Segment;
-use crate::types::Retained;
+use crate::types::{Retained, RetentionHold};
 use fanlog_environment::{Disk, write_atomically_beside};
 use fanlog_model::{Offset, TimestampMs};
 use std::io;
@@ -26,26 +26,35 @@ const SUFFIXES: [&str; 5] = [
 ];
 
 impl Log {
-    /// As [`Log::start_retention`], and removes the files too.
+    /// As [`Log::start_retention`] without a hold, and removes the files too.
     ///
     /// # Errors
     /// As there.
     pub fn apply_retention(&mut self, now: TimestampMs) -> Result<Retained, ChangeError> {
-        let retained = self.start_retention(now)?;
+        let retained = self.start_retention(now, None)?;
         self.finish_removals()?;
         Ok(retained)
     }
 
     /// Forgets the oldest segments that are too old (by the largest time of their records), too many (by size), or below the log's start.
-    /// Their files go with the next removal. Only what is synced goes; the active segment goes where all of it may, after a roll.
+    /// Their files go with the next removal. Only what is synced goes; the active segment goes where all of it may, after a roll. What is
+    /// held stays, as far as the hold reaches.
     ///
     /// # Errors
     /// The disk refuses, or the log has stopped.
-    pub fn start_retention(&mut self, now: TimestampMs) -> Result<Retained, ChangeError> {
+    pub fn start_retention(
+        &mut self,
+        now: TimestampMs,
+        hold: Option<RetentionHold>,
+    ) -> Result<Retained, ChangeError> {
         self.check_running()?;
         let mut count = self
             .count_expired(now)
             .map_err(|error| self.change_io(error))?;
+        let expired = count;
+        count = hold.map_or(count, |hold| self.count_not_held(count, hold));
+        let held = self.segments[count..expired].iter();
+        let held_bytes = held.map(|segment| segment.size).sum();
         if count == self.segments.len() {
             if self.active().size == 0 {
                 count -= 1;
@@ -56,11 +65,32 @@ impl Log {
         if count == 0 {
             return Ok(Retained {
                 log_start_offset: self.log_start,
+                held_bytes,
                 ..Retained::default()
             });
         }
         let start = self.segments[count].base_offset.max(self.log_start);
-        Ok(self.move_start(start))
+        let retained = self.move_start(start);
+        Ok(Retained {
+            held_bytes,
+            ..retained
+        })
+    }
+
+    /// How many of the segments that may go by their age and size are not held: those that end before the hold, and the oldest others
+    /// as long as more is held than the hold may.
+    fn count_not_held(&self, expired: usize, hold: RetentionHold) -> usize {
+        let from = hold.from.max(self.log_start);
+        let ends = self.segments.iter().skip(1).map(|next| next.base_offset);
+        let ends = ends.chain([self.log_end]).take(expired);
+        let mut count = ends.take_while(|end| *end <= from).count();
+        let held = self.segments[count..expired].iter();
+        let mut held_bytes: u64 = held.map(|segment| segment.size).sum();
+        while count < expired && hold.bytes_max.is_some_and(|max| held_bytes > max) {
+            held_bytes -= self.segments[count].size;
+            count += 1;
+        }
+        count
     }
 
     /// How many segments, the oldest first, may go.

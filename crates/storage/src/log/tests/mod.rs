@@ -10,6 +10,7 @@ mod compaction_stops;
 mod compaction_transactions;
 mod crash;
 mod damage;
+mod hold;
 mod lookup;
 mod model;
 mod races;
