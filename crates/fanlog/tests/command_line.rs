@@ -37,6 +37,15 @@ fn wrong_usage_ends_with_2_and_names_the_flag() {
         "name=value",
     );
     check(&["topic", "alter", "a"], "--set");
+    check(&["queue", "create", "q"], "--topic");
+    check(&["queue", "alter", "q"], "--set");
+    check(&["queue", "receive", "q", "--wait", "20"], "30s");
+    check(&["queue", "list", "--http", "nowhere"], "host:port");
+    check(&["queue", "dead", "redrive", "q"], "--all");
+    check(
+        &["queue", "dead", "show", "q", "a/1"],
+        "topic/partition/offset",
+    );
     check(
         &["topic", "list", "--output", "xml"],
         "possible values: table, json",

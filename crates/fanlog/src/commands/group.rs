@@ -1,9 +1,9 @@
-//! `fanlog group`: list, describe, reset-offsets, delete.
+//! `fanlog group`: list, describe, status, reset-offsets, delete.
 
 use super::arguments::Connect;
 use super::output::{Table, or_dash};
 use super::timestamps::format_lag;
-use super::{Failure, group_reset};
+use super::{Failure, group_reset, group_status};
 use clap::{Args, Subcommand};
 use fanlog_client::{Admin, GroupMember, GroupView, PartitionLag};
 use fanlog_environment::{Clock, SystemClock};
@@ -16,6 +16,8 @@ pub(super) enum Command {
     List(List),
     /// Show a group's members and how far it is behind, in records and in time
     Describe(Describe),
+    /// Why is it stuck? Lag, rates, when retention reaches what was not read; of share groups too
+    Status(group_status::Arguments),
     /// Move a group's offsets; without --execute only show what would change
     ResetOffsets(group_reset::Arguments),
     /// Delete a group that has no members, with its offsets
@@ -48,6 +50,7 @@ pub(super) async fn run(command: Command) -> Result<(), Failure> {
     match command {
         Command::List(arguments) => list(arguments).await,
         Command::Describe(arguments) => describe(arguments).await,
+        Command::Status(arguments) => group_status::run(arguments).await,
         Command::ResetOffsets(arguments) => group_reset::run(arguments).await,
         Command::Delete(arguments) => delete(arguments).await,
     }

@@ -6,14 +6,17 @@ mod arguments;
 mod consume;
 mod group;
 mod group_reset;
+mod group_status;
 mod output;
 mod produce;
+mod queue;
 mod record_format;
 mod serve;
 mod share;
 mod timestamps;
 mod topic;
 mod txn;
+mod web;
 
 use crate::demo;
 use crate::serve::start_up::ServeArgs;
@@ -43,7 +46,10 @@ enum Command {
     /// Create, list, describe, alter and delete topics
     #[command(subcommand)]
     Topic(topic::Command),
-    /// List and describe consumer groups, reset their offsets, delete them
+    /// Create and manage queues, receive and settle messages, see why one is stuck
+    #[command(subcommand)]
+    Queue(queue::Command),
+    /// List and describe consumer groups, see how they stand, reset their offsets, delete them
     #[command(subcommand)]
     Group(group::Command),
     /// List and describe transactions, find those that hang, and end them
@@ -164,6 +170,7 @@ fn run(command: Command) -> Result<(), Failure> {
             Command::Demo(arguments) => Ok(demo::run(&arguments).await?),
             Command::DemoConsumer(arguments) => Ok(demo::run_consumer(&arguments).await?),
             Command::Topic(command) => topic::run(command).await,
+            Command::Queue(command) => queue::run(command).await,
             Command::Group(command) => group::run(command).await,
             Command::Txn(command) => txn::run(command).await,
             Command::Share(command) => share::run(command).await,

@@ -16,6 +16,9 @@ const STARTED_WITHIN: Duration = Duration::from_secs(20);
 /// to prove the tests.
 pub(crate) struct Broker {
     pub(crate) address: String,
+    /// Where it answers HTTP; nowhere that is known, if it is not our own.
+    #[allow(dead_code, reason = "few tests ask over HTTP")]
+    pub(crate) http: String,
     process: Option<(Child, TempDir)>,
 }
 
@@ -28,8 +31,11 @@ impl Broker {
     /// A broker with settings of its own; what it says goes to `log`, if there is one.
     pub(crate) fn start_with(settings: &[&str], log: Option<File>) -> Self {
         if let Ok(address) = std::env::var("FANLOG_TEST_BOOTSTRAP") {
-            let process = None;
-            return Self { address, process };
+            return Self {
+                address,
+                http: String::new(),
+                process: None,
+            };
         }
         let folder = TempDir::new().expect("the system's folder for temporary files is writable");
         let mut child = Command::new(env!("CARGO_BIN_EXE_fanlog"))
@@ -44,8 +50,10 @@ impl Broker {
             .spawn()
             .expect("cargo has built the binary");
         let said = child.stdout.take().expect("stdout was asked to be piped");
+        let ready = wait_until_it_serves(said);
         Self {
-            address: address_of(&wait_until_it_serves(said)),
+            address: between(&ready, "Kafka clients at ", ","),
+            http: between(&ready, "http://", "/"),
             process: Some((child, folder)),
         }
     }
@@ -96,10 +104,10 @@ fn wait_until_it_serves(said: ChildStdout) -> String {
     first.expect("what the broker says is text")
 }
 
-/// Where clients find the broker, by the line that says that it is ready: the system has chosen the port.
-fn address_of(ready: &str) -> String {
-    let behind = ready.split_once("Kafka clients at ");
-    let address = behind.and_then(|(_, rest)| rest.split_once(','));
+/// An address out of the line that says that the broker is ready: the system has chosen the port.
+fn between(ready: &str, before: &str, behind: &str) -> String {
+    let rest = ready.split_once(before);
+    let address = rest.and_then(|(_, rest)| rest.split_once(behind));
     let (address, _) = address.expect("the line names the address");
     address.to_owned()
 }

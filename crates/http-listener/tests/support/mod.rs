@@ -14,20 +14,20 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio::sync::watch;
 
-pub struct Served {
-    pub broker: Arc<Broker>,
-    pub address: SocketAddr,
-    pub stop: watch::Sender<bool>,
-    pub serving: tokio::task::JoinHandle<()>,
+pub(crate) struct Served {
+    pub(crate) broker: Arc<Broker>,
+    pub(crate) address: SocketAddr,
+    pub(crate) stop: watch::Sender<bool>,
+    pub(crate) serving: tokio::task::JoinHandle<()>,
     _folder: TempDir,
 }
 
-pub async fn serve() -> Served {
+pub(crate) async fn serve() -> Served {
     let any_port = SocketAddr::from(([127, 0, 0, 1], 0));
     serve_with(HttpConfig::new(any_port)).await
 }
 
-pub async fn serve_with(config: HttpConfig) -> Served {
+pub(crate) async fn serve_with(config: HttpConfig) -> Served {
     let folder = TempDir::new().unwrap();
     let environment = Environment {
         clock: Arc::new(SystemClock::new()),
@@ -50,7 +50,7 @@ pub async fn serve_with(config: HttpConfig) -> Served {
 }
 
 /// Status, head and body of what a request is answered with.
-pub async fn ask(
+pub(crate) async fn ask(
     address: SocketAddr,
     method: &str,
     path: &str,
@@ -78,13 +78,13 @@ pub async fn ask(
 }
 
 /// Status, head and body of a GET.
-pub async fn get(address: SocketAddr, path: &str) -> (u16, String, String) {
+pub(crate) async fn get(address: SocketAddr, path: &str) -> (u16, String, String) {
     ask(address, "GET", path, &[], b"").await
 }
 
 impl Served {
     /// Status and JSON of a request with a JSON body, or none.
-    pub async fn json(&self, method: &str, path: &str, body: Value) -> (u16, Value) {
+    pub(crate) async fn json(&self, method: &str, path: &str, body: Value) -> (u16, Value) {
         let text = if body.is_null() {
             String::new()
         } else {
@@ -116,14 +116,14 @@ impl Served {
     }
 
     /// As `json`, of what must succeed.
-    pub async fn done(&self, method: &str, path: &str, body: Value) -> Value {
+    pub(crate) async fn done(&self, method: &str, path: &str, body: Value) -> Value {
         let (status, value) = self.json(method, path, body).await;
         assert!(status < 300, "{method} {path}: {status} {value}");
         value
     }
 
     /// As `json`, of what must be refused: the name of the problem, and the whole of it.
-    pub async fn refused(&self, method: &str, path: &str, body: Value) -> (String, Value) {
+    pub(crate) async fn refused(&self, method: &str, path: &str, body: Value) -> (String, Value) {
         let (status, value) = self.json(method, path, body).await;
         assert!(status >= 400, "{method} {path}: {status} {value}");
         let name = value["type"].as_str().unwrap().rsplit(':').next().unwrap();
