@@ -12,6 +12,7 @@ pub mod group;
 #[cfg(feature = "planted-faults")]
 pub mod planted;
 pub mod queue;
+mod runs;
 pub mod share;
 pub mod transaction;
 

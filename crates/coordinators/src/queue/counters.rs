@@ -27,12 +27,17 @@ impl Counters {
     /// Counts records that are done with.
     pub fn count_done(&mut self, why: Why, records: u64) {
         match why {
-            Why::Acknowledged => self.acknowledged += records,
-            Why::GivenUp => self.given_up += records,
-            Why::Moved => self.moved += records,
-            Why::Filtered => self.filtered += records,
-            Why::Cancelled => self.cancelled += records,
+            Why::Acknowledged => add(&mut self.acknowledged, records),
+            Why::GivenUp => add(&mut self.given_up, records),
+            Why::Moved => add(&mut self.moved, records),
+            Why::Filtered => add(&mut self.filtered, records),
+            Why::Cancelled => add(&mut self.cancelled, records),
             Why::Gap => {}
         }
     }
+}
+
+/// Counters stay where they are at their end, whatever a log says.
+pub(super) fn add(counter: &mut u64, records: u64) {
+    *counter = counter.saturating_add(records);
 }

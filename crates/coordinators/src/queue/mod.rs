@@ -7,20 +7,30 @@
 //! In -> out: what there is to read, what consumers say of what they hold, passed times -> a record to log, and an answer.
 //! Invariants: QUE-1, QUE-2, QUE-3, QUE-4.   Read next: `input.rs`; limits stand in `policy.rs`.
 
+mod bytes;
 mod counters;
 mod due;
 mod history;
 mod input;
 mod policy;
 pub mod record_format;
+mod record_parts;
 mod records;
 mod state;
 
+mod index;
 mod ledger;
+mod snapshot;
 mod waiting;
 
+mod acquire;
+mod come_back;
 mod decide;
 mod moves;
+mod settle;
+mod track;
+mod withdraw;
+
 mod status;
 
 mod check_invariants;
@@ -33,12 +43,16 @@ pub use history::{ATTEMPTS_REMEMBERED, Attempt, REASON_BYTES_MAX};
 pub use input::{
     Acquire, Claim, Found, Grant, Input, Outcome, Reply, Settle, SettleError, Settled,
 };
-pub use ledger::{Ledger, apply, history, snapshot};
+pub use ledger::{Ledger, apply, history};
 pub use moves::{Mover, PendingMove, mover, moves};
 pub use policy::{Backoff, MoveTarget, Order, Policy};
 pub use records::{Change, Head, MoveRow, QueueKey, QueueRecord, SnapshotPiece, Update};
+pub use snapshot::snapshot;
 pub use state::{Held, State, To, Why};
 pub use status::{
     ATTEMPTS_SHOWN, BlockReason, BlockedKey, ConsumerStatus, PartitionStatus, status,
 };
 pub use waiting::{NextRead, Waiting, memory, next_deadline, next_read};
+
+#[cfg(test)]
+mod tests;

@@ -45,7 +45,7 @@ pub struct SnapshotPiece {
 }
 
 /// What is known of the partition as a whole.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Head {
     /// Which queue of the name.
     pub incarnation: Uuid,
@@ -83,13 +83,17 @@ pub struct MoveRow {
 pub struct Update {
     /// The log begins here now.
     pub log_start: Option<Offset>,
+    /// Hand-overs have numbers from here on.
+    pub next_grant: Option<u64>,
     /// Moves below this number are durable in the target.
     pub moved_below: Option<u64>,
     /// A new target, or a new epoch: what is still to be moved is numbered anew from the row's base on.
     pub row: Option<MoveRow>,
     /// Names of consumers, by numbers that the changes use.
     pub consumers: Vec<(u32, Arc<str>)>,
-    /// Attempts that failed.
+    /// How many attempts failed.
+    pub failed: u64,
+    /// Those of them that are remembered.
     pub failures: Vec<(Offset, Attempt)>,
     /// New states, in ascending order.
     pub changes: Vec<Change>,

@@ -73,3 +73,12 @@ pub enum To {
     /// Done with.
     Done(Why),
 }
+
+impl To {
+    pub(super) fn state(self) -> State {
+        match self {
+            Self::State(state) => state,
+            Self::Done(_) => State::Done,
+        }
+    }
+}

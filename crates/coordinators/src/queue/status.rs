@@ -1,8 +1,10 @@
 //! Why a partition of a queue is as it is, for people.
 
-use super::{Counters, Ledger, Waiting};
+use super::{Counters, Ledger, State, Waiting};
 use crate::Now;
 use fanlog_model::{Offset, TimestampMs};
+use std::num::NonZeroU64;
+use std::ops::Bound;
 use std::sync::Arc;
 
 /// What a partition of a queue looks like now.
@@ -20,8 +22,8 @@ pub struct PartitionStatus {
     pub ready: u64,
     /// Records that were delivered and come again, whether due or not.
     pub resting: u64,
-    /// Records that wait for a time of their own, as far as the topic was looked at.
-    pub delayed: u64,
+    /// Records that wait for their time, delayed or resting, as far as the topic was looked at.
+    pub timed: u64,
     /// Records that wait for an earlier one of their key.
     pub passed_over: u64,
     /// The next time at which a record is due.
@@ -78,11 +80,108 @@ pub enum BlockReason {
     Delayed,
 }
 
-/// What the partition looks like now. Lists are bounded; the time is that of the consumers and of the bounds.
+/// How many keys and consumers are listed.
+const LISTED_MAX: usize = 100;
+/// How many keys are looked at for those that are blocked.
+const KEYS_LOOKED_AT_MAX: usize = 10_000;
+
+/// What the partition looks like now. Lists are bounded.
 pub fn status(ledger: &Ledger, waiting: &Waiting, now: Now) -> PartitionStatus {
-    let _ = (waiting, now);
+    let index = ledger.index();
+    let ready = waiting.ready_count();
+    let timed = waiting.timers.len() as u64;
     PartitionStatus {
         start: ledger.start(),
-        ..PartitionStatus::default()
+        cursor: waiting.cursor(ledger),
+        held: index.held,
+        consumers: consumers(ledger, waiting, now),
+        ready,
+        resting: index.resting,
+        timed,
+        passed_over: (waiting.keys.len() as u64 + waiting.keyless).saturating_sub(ready + timed),
+        next_due: waiting.timers.first().map(|(due, _)| *due),
+        blocked_keys: blocked_keys(ledger, waiting, now),
+        attempts: index.by_attempts,
+        moving: index.moving,
+        done_behind: index.done,
+        counters: ledger.head.counters,
     }
+}
+
+fn consumers(ledger: &Ledger, waiting: &Waiting, now: Now) -> Vec<ConsumerStatus> {
+    let index = ledger.index();
+    let one = |(number, held): (&u32, &u64)| {
+        let from = (*number, TimestampMs(i64::MIN), Offset(i64::MIN));
+        let to = (*number, TimestampMs(i64::MAX), Offset(i64::MAX));
+        let mut locks = index
+            .of_consumer
+            .range(from..=to)
+            .map(|(_, until, _)| on_the_wall(waiting, now, *until));
+        let next_deadline = locks.next();
+        ConsumerStatus {
+            consumer: ledger.consumer(*number),
+            held: *held,
+            next_deadline,
+            last_deadline: locks.next_back().or(next_deadline),
+        }
+    };
+    index.consumers.iter().take(LISTED_MAX).map(one).collect()
+}
+
+/// When a lock runs out as the wall clock says it.
+fn on_the_wall(waiting: &Waiting, now: Now, until: TimestampMs) -> TimestampMs {
+    if !waiting.is_loaded {
+        return until;
+    }
+    let left = until.0.saturating_sub(waiting.steady(now).0);
+    TimestampMs(now.wall.0.saturating_add(left))
+}
+
+fn blocked_keys(ledger: &Ledger, waiting: &Waiting, now: Now) -> Vec<BlockedKey> {
+    let mut blocked = Vec::new();
+    let mut from = Bound::Unbounded;
+    for _ in 0..KEYS_LOOKED_AT_MAX {
+        let next = waiting.keys.range((from, Bound::Unbounded)).next();
+        let Some((key, first)) = next.copied() else {
+            break;
+        };
+        from = Bound::Excluded((key, Offset(i64::MAX)));
+        blocked.extend(blocked_key(ledger, waiting, now, (key, first)));
+        if blocked.len() == LISTED_MAX {
+            break;
+        }
+    }
+    blocked
+}
+
+fn blocked_key(
+    ledger: &Ledger,
+    waiting: &Waiting,
+    now: Now,
+    (key, first): (NonZeroU64, Offset),
+) -> Option<BlockedKey> {
+    let of_key = (key, Offset(i64::MIN))..=(key, Offset(i64::MAX));
+    let blocked = |offset, until, reason| BlockedKey {
+        key: key.get(),
+        offset,
+        until,
+        reason,
+    };
+    if let Some((_, offset)) = waiting.held_keys.range(of_key).next()
+        && let (State::Held(held), _) = ledger.state(*offset)
+    {
+        let until = on_the_wall(waiting, now, held.until);
+        let reason = BlockReason::Held(ledger.consumer(held.consumer));
+        return Some(blocked(*offset, until, reason));
+    }
+    let parked = waiting.parked.get(&first)?;
+    let (due, reason) = match ledger.state(first).0 {
+        State::Resting { due, .. } => {
+            let last = ledger.histories.of(first).last();
+            let reason = last.map_or_else(|| Arc::from(""), |attempt| attempt.reason.clone());
+            (due, BlockReason::Resting(reason))
+        }
+        _ => (parked.due, BlockReason::Delayed),
+    };
+    (due > now.wall).then(|| blocked(first, due, reason))
 }

@@ -1,7 +1,7 @@
 //! What the log remembers of a share-partition.
 
-use super::runs::Runs;
 use super::{RecordState, ShareRecord, Snapshot, StateBatch};
+use crate::runs::Runs;
 use fanlog_model::{LeaderEpoch, Offset, TimestampMs};
 
 /// The state of one share-partition: what its records in the log add up to.
@@ -12,7 +12,7 @@ pub struct Ledger {
     pub(super) state_epoch: i32,
     pub(super) leader_epoch: LeaderEpoch,
     pub(super) start: Option<Offset>,
-    pub(super) runs: Runs,
+    pub(super) runs: Runs<RecordState>,
     pub(super) created_at: TimestampMs,
     pub(super) updates_since_snapshot: u32,
 }

@@ -1,0 +1,207 @@
+//! Moves to another topic: once, whatever happens on the way.
+
+use super::world::*;
+use crate::queue::*;
+use fanlog_model::{BaseSequence, Offset, ProducerEpoch};
+use std::time::Duration;
+
+fn with_target() -> Policy {
+    Policy {
+        attempts_max: 1,
+        target: Some(target(50)),
+        ..policy()
+    }
+}
+
+/// `offset@sequence` each.
+fn pending(world: &World) -> String {
+    let pending = moves(&world.ledger, 100);
+    let each = |one: &PendingMove| format!("{}@{}", one.offset, one.sequence);
+    pending.iter().map(each).collect::<Vec<_>>().join(" ")
+}
+
+#[test]
+fn what_failed_too_often_is_moved_in_the_order_of_its_sequences() {
+    let mut world = World::new(with_target(), plain(6));
+    assert!(mover(&world.ledger).is_none());
+    assert_eq!(world.receive("a", 6).len(), 6);
+    let reason = "no such address";
+    for offset in [4, 1, 2] {
+        let outcome = Outcome::Nack {
+            delay: None,
+            reason,
+        };
+        assert_eq!(world.end(offset, outcome), Ok(Settled::Moving));
+        assert!(world.last.as_ref().unwrap().has_moves);
+    }
+    assert_eq!(
+        world.end(3, Outcome::Reject { reason }),
+        Ok(Settled::Moving)
+    );
+    assert_eq!(pending(&world), "4@0 1@1 2@2 3@3");
+    let first = &moves(&world.ledger, 1)[0];
+    assert_eq!((first.attempts, &*first.history[0].reason), (1, reason));
+    let by = mover(&world.ledger).unwrap();
+    assert_eq!(
+        (by.target, by.epoch, by.next_sequence),
+        (target(50), ProducerEpoch(0), BaseSequence(4))
+    );
+    world.restart(0);
+    assert_eq!(
+        pending(&world),
+        "4@0 1@1 2@2 3@3",
+        "a crash changes nothing"
+    );
+    world.step(Input::Moved { through: 1 });
+    assert_eq!(pending(&world), "2@2 3@3");
+    world.step(Input::Moved { through: 1 });
+    world.step(Input::Moved { through: 9 });
+    assert_eq!(
+        pending(&world),
+        "2@2 3@3",
+        "what was not asked for says nothing"
+    );
+    world.step(Input::Moved { through: 3 });
+    assert_eq!((pending(&world).as_str(), world.counts.moved), ("", 4));
+    assert_eq!(world.ack(0), Ok(Settled::Done));
+    assert_eq!(world.ledger.start(), Offset(5));
+    assert_eq!(world.nack(5), Ok(Settled::Moving));
+    assert_eq!(pending(&world), "5@4");
+}
+
+#[test]
+fn a_redrive_moves_what_nobody_holds() {
+    let mut world = World::new(with_target(), plain(5));
+    assert_eq!(world.take("a", 1), "0x1");
+    let offsets = [0, 1, 3, 3].map(Offset);
+    assert_eq!(
+        world.taken(Input::Move(&offsets)),
+        [false, true, true, false]
+    );
+    assert_eq!(world.taken(Input::Cancel(&[Offset(3)])), [false]);
+    assert_eq!(world.take("a", 9), "2x1 4x1");
+    assert_eq!(pending(&world), "1@0 3@1");
+    world.policy.target = None;
+    assert_eq!(world.taken(Input::Move(&[Offset(4)])), [false]);
+}
+
+#[test]
+fn a_target_made_anew_is_filled_under_the_next_epoch() {
+    let mut world = World::new(with_target(), plain(5));
+    assert_eq!(world.receive("a", 5).len(), 5);
+    for offset in [0, 1, 2] {
+        world.nack(offset).unwrap();
+    }
+    world.step(Input::Moved { through: 0 });
+    world.policy.target = Some(target(51));
+    world.nack(3).unwrap();
+    assert_eq!(
+        pending(&world),
+        "1@1 2@2 3@3",
+        "to the old one, while something is on its way there"
+    );
+    world.step(Input::Renumber { through: None });
+    assert_eq!(pending(&world), "1@0 2@1 3@2");
+    let by = mover(&world.ledger).unwrap();
+    assert_eq!(
+        (by.target, by.epoch, by.needs_renumber),
+        (target(51), ProducerEpoch(1), false)
+    );
+    world.step(Input::Renumber { through: Some(0) });
+    assert_eq!(pending(&world), "2@0 3@1", "one was there");
+    assert_eq!(mover(&world.ledger).unwrap().epoch, ProducerEpoch(2));
+    world.step(Input::Moved { through: 1 });
+    world.policy.target = Some(target(52));
+    world.nack(4).unwrap();
+    let by = mover(&world.ledger).unwrap();
+    assert_eq!(
+        (by.target, by.epoch),
+        (target(52), ProducerEpoch(3)),
+        "nothing was on its way"
+    );
+    assert_eq!(pending(&world), "4@0");
+    assert_eq!(world.counts.moved, 4);
+}
+
+#[test]
+fn another_partition_of_the_same_target_is_not_taken() {
+    let mut world = World::new(with_target(), plain(2));
+    assert_eq!(world.take("a", 2), "0x1 1x1");
+    world.nack(0).unwrap();
+    world.step(Input::Moved { through: 0 });
+    let mut other = target(50);
+    other.partition.0 = 4;
+    world.policy.target = Some(other);
+    world.nack(1).unwrap();
+    assert_eq!(mover(&world.ledger).unwrap().target, target(50));
+    assert_eq!(pending(&world), "1@1");
+}
+
+#[test]
+fn a_move_that_the_log_lost_leaves_a_hole_that_is_closed() {
+    let mut world = World::new(with_target(), plain(6));
+    assert_eq!(world.receive("a", 6).len(), 6);
+    for offset in [3, 0, 4] {
+        world.nack(offset).unwrap();
+    }
+    world.step(Input::LogStart(Offset(2)));
+    assert_eq!(
+        (pending(&world).as_str(), world.counts.lost),
+        ("3@0 4@2", 2)
+    );
+    assert!(mover(&world.ledger).unwrap().needs_renumber);
+    world.step(Input::Renumber { through: Some(0) });
+    assert_eq!(pending(&world), "4@0");
+    assert!(!mover(&world.ledger).unwrap().needs_renumber);
+    world.step(Input::LogStart(Offset(5)));
+    assert_eq!(pending(&world), "");
+    world.nack(5).unwrap();
+    assert_eq!(pending(&world), "5@0");
+    let by = mover(&world.ledger).unwrap();
+    assert_eq!(
+        (by.epoch, by.needs_renumber),
+        (ProducerEpoch(2), false),
+        "its end was lost"
+    );
+}
+
+#[test]
+fn a_rejected_record_and_the_last_attempt_by_time_are_moved_too() {
+    let mut world = World::new(with_target(), plain(2));
+    assert_eq!(world.take("a", 2), "0x1 1x1");
+    world.pass(LOCK_MS);
+    assert_eq!(pending(&world), "0@0 1@1");
+    assert!(world.last.as_ref().unwrap().has_moves);
+    let lock = history(&world.ledger, Offset(0));
+    assert_eq!(&*lock[0].reason, "the lock ran out");
+    world.policy.lock = Duration::from_secs(9);
+    assert_eq!(world.take("b", 2), "");
+}
+
+#[test]
+fn sequences_go_on_at_zero_after_the_largest() {
+    let mut world = World::new(with_target(), plain(4));
+    let head = Head {
+        row: MoveRow {
+            target: Some(target(50)),
+            next: (1 << 31) - 1,
+            ..MoveRow::default()
+        },
+        moved_below: (1 << 31) - 1,
+        ..*world.ledger.head()
+    };
+    let piece = SnapshotPiece {
+        count: 1,
+        head: Some(head),
+        ..SnapshotPiece::default()
+    };
+    apply(&mut world.ledger, &QueueRecord::Snapshot(piece.clone()));
+    world.log.push(QueueRecord::Snapshot(piece));
+    assert_eq!(world.receive("a", 3).len(), 3);
+    for offset in [0, 1, 2] {
+        world.nack(offset).unwrap();
+    }
+    assert_eq!(pending(&world), "0@2147483647 1@0 2@1");
+    world.step(Input::Moved { through: 0 });
+    assert_eq!(pending(&world), "2@1");
+}

@@ -1,0 +1,70 @@
+//! Records go without anybody's attempt: somebody cancels them, or the log loses them.
+//!
+//! Invariants: QUE-2 (what the log loses is counted).
+
+use super::decide::{Deciding, Pending};
+use super::{Held, Reply, State, Why};
+use fanlog_model::Offset;
+
+impl Deciding<'_> {
+    /// Whether each of these was open when it was cancelled: neither done with nor on its way elsewhere.
+    pub(super) fn cancel(&mut self, offsets: &[Offset]) {
+        let taken = offsets.iter().map(|offset| self.cancel_one(*offset));
+        self.decision.reply = Reply::Taken(taken.collect());
+    }
+
+    fn cancel_one(&mut self, offset: Offset) -> bool {
+        match self.at(offset).0 {
+            State::Fresh | State::Resting { .. } if self.may_scatter(offset) => {
+                self.untrack(offset);
+                self.done(offset, offset, Why::Cancelled);
+                true
+            }
+            State::Held(held) => {
+                let state = State::Held(Held {
+                    is_cancelled: true,
+                    ..held
+                });
+                self.set(offset, state);
+                true
+            }
+            State::Fresh | State::Resting { .. } | State::Moving { .. } | State::Done => false,
+        }
+    }
+
+    pub(super) fn log_start(&mut self, log_start: Offset) {
+        if log_start <= self.start {
+            return;
+        }
+        self.decision.counts.lost = self.ledger.open_below(log_start);
+        self.update.log_start = Some(log_start);
+        self.decision.has_freed = true;
+        let before = Offset(log_start.0 - 1);
+        let keys = self.forget_held_below(log_start);
+        self.start = log_start;
+        // What load has set there counts no more.
+        self.changes.set(Offset(i64::MIN), before, Pending::Nothing);
+        self.untrack_all(Offset(i64::MIN), before);
+        for key in keys {
+            self.wake_key(Some(key));
+        }
+        self.decision.has_moves = self.ledger.index().moving > 0;
+    }
+
+    fn forget_held_below(&mut self, log_start: Offset) -> Vec<std::num::NonZeroU64> {
+        let runs = self.ledger.states.iter();
+        let below = runs.take_while(|(first, ..)| *first < log_start);
+        let held = below.filter_map(|(first, last, state)| match state {
+            State::Held(held) => Some((first, last.min(Offset(log_start.0 - 1)), held)),
+            _ => None,
+        });
+        let mut keys = Vec::new();
+        for (first, last, held) in held {
+            for offset in first.0..=last.0 {
+                self.forget_held(Offset(offset), &held);
+            }
+            keys.extend(held.key);
+        }
+        keys
+    }
+}
