@@ -171,7 +171,7 @@ impl<'a> Gathered<'a> {
         status.available += of.ready;
         status.in_flight_records += of.held;
         status.resting += of.resting;
-        status.waiting_for_time += of.delayed;
+        status.waiting_for_time += of.timed;
         status.waiting_for_key += of.passed_over;
         status.next_due = match (status.next_due, of.next_due) {
             (Some(one), Some(other)) => Some(one.min(other)),

@@ -74,7 +74,7 @@ impl Policy {
 }
 
 /// How long a record rests after so many attempts.
-pub fn rest(backoff: Backoff, offset: Offset, attempts: u16) -> Duration {
+pub(super) fn rest(backoff: Backoff, offset: Offset, attempts: u16) -> Duration {
     match backoff {
         Backoff::None => Duration::ZERO,
         Backoff::Fixed {
