@@ -91,7 +91,7 @@ pub use offsets_types::{
 };
 pub use partition::Partition;
 pub use producer_ids::InitProducerIdError;
-pub use publish::{NewMessage, PublishError, Published};
+pub use publish::{Due, NewMessage, PublishError, Published};
 pub use queues::{
     AUDIT_TOPIC, BlockedKey, CancelOutcome, ConsumerLoad, DELIVER_AFTER, DELIVER_AT, DeadDone,
     DeadLetter, DeadLetterShown, DeadLetters, DeadSelection, Drain, Headers, Hindrance, Message,

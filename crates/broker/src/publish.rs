@@ -10,14 +10,18 @@ use crate::append_types::{AppendError, AppendReceipt};
 use crate::broker::Broker;
 use crate::lookup::{LookupError, PartitionUnavailable, TopicRef};
 use crate::partition::Partition;
+use crate::queues::{DELIVER_AFTER, DELIVER_AT};
 use crate::topics_view::Topic;
 use bytes::Bytes;
+use fanlog_coordinators::queue::{DueTooLate, Retention, check_due};
+use fanlog_model::settings::QueueSettings;
 use fanlog_model::{Offset, PartitionIndex, TimestampMs, TopicName};
 use fanlog_protocol::records::{
     BatchBuilder, BuildError, Compression, NewRecord, partition_for_key,
 };
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
 use thiserror::Error;
 
 /// A header that names a message, so that a second one of the same id is known for what it is.
@@ -38,6 +42,19 @@ pub struct NewMessage {
     pub value: Option<Bytes>,
     /// Its headers, in order.
     pub headers: Vec<(String, Option<Bytes>)>,
+    /// When queues may deliver it, if not at once.
+    pub due: Option<Due>,
+    /// Its id: a second message of that id is not published, while the topic remembers the first.
+    pub message_id: Option<String>,
+}
+
+/// When queues may deliver a message at the earliest. Streams see it at once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Due {
+    /// At this time.
+    At(TimestampMs),
+    /// So long after it was published.
+    After(Duration),
 }
 
 /// Where a message lies.
@@ -71,6 +88,9 @@ pub enum PublishError {
         /// The topic.
         topic: TopicName,
     },
+    /// Retention would take it before it is due.
+    #[error(transparent)]
+    TooLate(#[from] DueTooLate),
     /// The message does not fit in a batch.
     #[error(transparent)]
     Build(#[from] BuildError),
@@ -128,10 +148,11 @@ impl Broker {
         }
         self.room().await;
         let now = self.environment().clock.wall_ms();
+        let retention = self.retention_of(&topic);
         let count = messages.len();
         let bytes: usize = messages.iter().map(NewMessage::bytes).sum();
         let broker = self.clone();
-        let append = move || broker.append_all(&topic, &messages, now);
+        let append = move || broker.append_all(&topic, &messages, now, retention);
         let (mut outcomes, taken) = if bytes <= INLINE_BYTES_MAX {
             append()
         } else {
@@ -170,6 +191,7 @@ impl Broker {
         topic: &Arc<Topic>,
         messages: &[NewMessage],
         now: TimestampMs,
+        retention: Retention,
     ) -> (Vec<Option<Outcome>>, Vec<Taken>) {
         let mut outcomes = vec![None; messages.len()];
         let mut taken = Vec::new();
@@ -191,14 +213,17 @@ impl Broker {
         let mut open: Vec<Option<Batch>> = Vec::new();
         open.resize_with(topic.partitions.len(), || None);
         for (number, message) in messages.iter().enumerate() {
-            let place = match message.place(topic, partitions, anywhere) {
+            let checked = message.check(topic, now, retention);
+            let place = checked.and_then(|()| message.place(topic, partitions, anywhere));
+            let place = match place {
                 Ok(place) => place,
                 Err(error) => {
                     outcomes[number] = Some(Err(error));
                     continue;
                 }
             };
-            let headers = message.header_slices();
+            let own = message.own_headers();
+            let headers = message.header_slices(&own);
             let record = message.record(&headers, now);
             let is_full = |batch: &mut Batch| {
                 batch.builder.uncompressed_bytes() + record.bytes_max() > batch_bytes
@@ -226,6 +251,23 @@ impl Broker {
     }
 }
 
+impl Broker {
+    /// What retention does with a topic's records. A topic without queues holds nothing back.
+    fn retention_of(&self, topic: &Topic) -> Retention {
+        let catalog = self.catalog_view();
+        let queues = catalog.queues_of_topic(topic.id);
+        let is_held = queues.len() > 0;
+        let mut settings = queues.map(|queue| QueueSettings::resolve(&queue.overrides));
+        Retention {
+            retention_ms: topic
+                .settings
+                .retention_ms
+                .filter(|_| topic.settings.cleanup_policy.delete),
+            is_held: is_held && settings.all(|settings| settings.is_retention_held),
+        }
+    }
+}
+
 fn append(batch: &Batch) -> Result<AppendReceipt, PublishError> {
     let mut bytes = batch.builder.build()?;
     let appended = batch.partition.append(&mut bytes);
@@ -245,7 +287,6 @@ impl NewMessage {
 
     /// The position of its partition.
     fn place(&self, topic: &Topic, count: u32, anywhere: u32) -> Result<usize, PublishError> {
-        self.check_message_id(topic)?;
         let place = match (self.partition, &self.key) {
             (Some(index), _) => {
                 let found = usize::try_from(index.0).ok();
@@ -262,25 +303,51 @@ impl NewMessage {
         Ok(place as usize)
     }
 
-    /// A promise that is not kept is not made: where the topic remembers no ids, an id is refused.
-    fn check_message_id(&self, topic: &Topic) -> Result<(), PublishError> {
-        let has_id = self
-            .headers
-            .iter()
-            .any(|(name, _)| name == MESSAGE_ID_HEADER);
-        match has_id {
-            true => Err(PublishError::NoDedup {
-                topic: topic.name.clone(),
-            }),
-            false => Ok(()),
+    /// A promise that is not kept is not made: where the topic remembers no ids, an id is refused, and so is a due time that the message
+    /// would not live to see.
+    fn check(
+        &self,
+        topic: &Topic,
+        now: TimestampMs,
+        retention: Retention,
+    ) -> Result<(), PublishError> {
+        if self.message_id.is_some() {
+            let topic = topic.name.clone();
+            return Err(PublishError::NoDedup { topic });
         }
+        let due = match self.due {
+            None => return Ok(()),
+            Some(Due::At(due)) => due,
+            Some(Due::After(after)) => {
+                let ms = i64::try_from(after.as_millis()).unwrap_or(i64::MAX);
+                TimestampMs(now.0.saturating_add(ms))
+            }
+        };
+        Ok(check_due(due, now, retention)?)
     }
 
-    fn header_slices(&self) -> Vec<(&str, Option<&[u8]>)> {
-        let slices = self.headers.iter();
-        slices
-            .map(|(name, value)| (name.as_str(), value.as_deref()))
+    /// The headers that say what its other fields do: plain ones, in their simplest form, as any producer can write them.
+    fn own_headers(&self) -> Vec<(&'static str, String)> {
+        let due = self.due.map(|due| match due {
+            Due::At(at) => (DELIVER_AT, at.0.to_string()),
+            Due::After(after) => (DELIVER_AFTER, after.as_millis().to_string()),
+        });
+        let id = self.message_id.clone();
+        due.into_iter()
+            .chain(id.map(|id| (MESSAGE_ID_HEADER, id)))
             .collect()
+    }
+
+    fn header_slices<'a>(
+        &'a self,
+        own: &'a [(&'static str, String)],
+    ) -> Vec<(&'a str, Option<&'a [u8]>)> {
+        let given = self.headers.iter();
+        let given = given.map(|(name, value)| (name.as_str(), value.as_deref()));
+        let own = own
+            .iter()
+            .map(|(name, value)| (*name, Some(value.as_bytes())));
+        given.chain(own).collect()
     }
 
     fn record<'a>(

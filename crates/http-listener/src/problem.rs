@@ -70,6 +70,7 @@ kinds! {
     TooManyPartitions "too-many-partitions" CONFLICT "There would be too many partitions";
     MessageTooLarge "message-too-large" PAYLOAD_TOO_LARGE "The message is too large for its topic";
     MessageRefused "message-refused" BAD_REQUEST "The topic does not take the message";
+    DueTooLate "due-too-late" CONFLICT "Retention would take the message before it is due";
     DedupOff "dedup-off" CONFLICT "The topic does not remember message ids";
     OffsetOutOfRange "offset-out-of-range" BAD_REQUEST "The partition does not have this offset";
     UnknownQueue "unknown-queue" NOT_FOUND "There is no such queue";

@@ -10,13 +10,13 @@ use crate::body::{self, BATCH_BYTES_MAX, MediaType};
 use crate::context::{Context, InPath, topic_name};
 use crate::each;
 use crate::fields::{self, Fields};
-use crate::problem::{Kind, Problem};
+use crate::problem::Problem;
 use axum::extract::{Request, State};
 use axum::http::HeaderMap;
 use axum::response::Response;
 use bytes::Bytes;
-use fanlog_broker::{MessageId, NewMessage, Published};
-use fanlog_model::{PartitionIndex, TopicName};
+use fanlog_broker::{Due, MessageId, NewMessage, Published};
+use fanlog_model::{PartitionIndex, TimestampMs, TopicName};
 use serde::Deserialize;
 use serde::de::{Deserializer, SeqAccess, Visitor};
 use serde_json::value::RawValue;
@@ -29,9 +29,12 @@ use std::time::Duration;
 pub(crate) const RECORDS_MAX: usize = 10_000;
 /// The longest delay: a hundred years.
 const DELAY_MAX: Duration = Duration::from_secs(100 * 366 * 86_400);
-const DELIVER_AFTER: &str = "deliver-after";
-const DELIVER_AT: &str = "deliver-at";
-const MESSAGE_ID: &str = "message-id";
+/// Headers that have a field of their own, by which they are checked.
+const OWN_HEADERS: [(&str, &str); 3] = [
+    ("deliver-after", "deliver_after"),
+    ("deliver-at", "deliver_at"),
+    ("message-id", "message_id"),
+];
 const IDEMPOTENCY_KEY: &str = "idempotency-key";
 
 #[derive(Deserialize)]
@@ -178,14 +181,13 @@ fn raw(mut query: Fields, value: Bytes, id: Option<String>) -> Result<NewMessage
     let at = query.time("deliver_at")?;
     let message_id = query.text("message_id")?;
     query.done()?;
-    let mut headers = Vec::new();
-    put_delay(&mut headers, after, at)?;
-    put_id(&mut headers, message_id, id)?;
     Ok(NewMessage {
         partition: partition.and_then(|partition| partition.try_into().ok().map(PartitionIndex)),
         key: key.map(Bytes::from),
         value: Some(value),
-        headers,
+        headers: Vec::new(),
+        due: due(after, at)?,
+        message_id: one_id(message_id, id)?,
     })
 }
 
@@ -218,8 +220,6 @@ impl Record<'_> {
         for (name, value) in self.headers {
             put_header(&mut headers, &name, value)?;
         }
-        put_delay(&mut headers, after.transpose()?, at.transpose()?)?;
-        put_id(&mut headers, self.message_id, id)?;
         let plain = self.key.map(|key| Bytes::from(key.into_owned()));
         Ok(NewMessage {
             partition: self.partition.map(PartitionIndex),
@@ -230,6 +230,8 @@ impl Record<'_> {
                 self.value_base64.as_deref(),
             )?,
             headers,
+            due: due(after.transpose()?, at.transpose()?)?,
+            message_id: one_id(self.message_id, id)?,
         })
     }
 }
@@ -269,6 +271,12 @@ fn put_header(
     name: &str,
     value: Value,
 ) -> Result<(), Problem> {
+    if let Some((_, field)) = OWN_HEADERS.iter().find(|(own, _)| *own == name) {
+        return Err(Problem::of_field(
+            "headers",
+            format!("header '{name}' is given; give the field {field} instead"),
+        ));
+    }
     match value {
         Value::Array(values) => {
             for value in values {
@@ -299,47 +307,23 @@ fn header_value(name: &str, value: Value) -> Result<Option<Bytes>, Problem> {
     Ok(Some(text.into()))
 }
 
-/// As plain headers, so that a record looks the same whoever produced it; in their simplest form, which every reader knows.
-fn put_delay(
-    headers: &mut Vec<(String, Option<Bytes>)>,
-    after: Option<Duration>,
-    at: Option<fanlog_model::TimestampMs>,
-) -> Result<(), Problem> {
-    if after.is_some() && at.is_some() {
-        return Err(Problem::of_field(
+fn due(after: Option<Duration>, at: Option<TimestampMs>) -> Result<Option<Due>, Problem> {
+    match (after, at) {
+        (Some(_), Some(_)) => Err(Problem::of_field(
             "deliver_at",
             "deliver_at and deliver_after are both given; give one of them",
-        ));
+        )),
+        (Some(after), None) => Ok(Some(Due::After(after))),
+        (None, at) => Ok(at.map(Due::At)),
     }
-    if let Some(after) = after {
-        let ms = after.as_millis().to_string();
-        headers.push((DELIVER_AFTER.to_owned(), Some(ms.into())));
-    }
-    if let Some(at) = at {
-        headers.push((DELIVER_AT.to_owned(), Some(at.0.to_string().into())));
-    }
-    Ok(())
 }
 
-fn put_id(
-    headers: &mut Vec<(String, Option<Bytes>)>,
-    field: Option<String>,
-    header: Option<String>,
-) -> Result<(), Problem> {
-    let id = match (field, header) {
-        (Some(field), Some(header)) if field != header => {
-            return Err(Problem::new(
-                Kind::InvalidField,
-                format!(
-                    "message_id is '{field}' and Idempotency-Key is '{header}'; give one of them"
-                ),
-            )
-            .with("field", "message_id"));
-        }
-        (field, header) => field.or(header),
-    };
-    if let Some(id) = id {
-        headers.push((MESSAGE_ID.to_owned(), Some(id.into())));
+fn one_id(field: Option<String>, header: Option<String>) -> Result<Option<String>, Problem> {
+    match (field, header) {
+        (Some(field), Some(header)) if field != header => Err(Problem::of_field(
+            "message_id",
+            format!("message_id is '{field}' and Idempotency-Key is '{header}'; give one of them"),
+        )),
+        (field, header) => Ok(field.or(header)),
     }
-    Ok(())
 }

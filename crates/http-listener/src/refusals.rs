@@ -98,6 +98,9 @@ impl From<PublishError> for Problem {
             PublishError::NoDedup { .. } => {
                 of(Kind::DedupOff, &error).with("setting", "dedup.window.ms")
             }
+            PublishError::TooLate(_) => {
+                of(Kind::DueTooLate, &error).with("setting", "retention.ms")
+            }
             PublishError::Build(_) => of(Kind::MessageTooLarge, &error),
             PublishError::Append(append) => of_append(append),
             PublishError::Unsure(_) => of(Kind::Unavailable, &error),

@@ -236,6 +236,32 @@ async fn an_idempotency_key_is_refused_where_no_ids_are_kept() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_due_time_that_retention_would_overtake_is_refused() {
+    let served = serve().await;
+    let topic = json!({ "name": "short", "partitions": 1, "settings": { "retention.ms": 60_000 } });
+    served.done("POST", "/v1/topics", topic).await;
+    let path = "/v1/topics/short/records";
+    let record = json!({ "records": [{ "value": 1, "deliver_after": "2m" }] });
+    let (name, problem) = served.refused("POST", path, record).await;
+    assert_eq!(
+        (name.as_str(), &problem["setting"]),
+        ("due-too-late", &json!("retention.ms"))
+    );
+    let record = json!({ "records": [{ "value": 1, "deliver_after": "50s" }] });
+    served.done("POST", path, record).await;
+    let record = json!({ "records": [{ "headers": { "deliver-after": "2m" } }] });
+    let (name, problem) = served.refused("POST", path, record).await;
+    assert_eq!(name, "invalid-field");
+    assert!(
+        problem["detail"]
+            .as_str()
+            .unwrap()
+            .contains("deliver_after"),
+        "{problem}"
+    );
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_reader_waits_for_the_next_record_and_no_longer_than_the_broker_serves() {
     let served = with_topic("orders", 1).await;
     let path = "/v1/topics/orders/partitions/0/records?wait=30s";
