@@ -8,7 +8,7 @@ use std::collections::{BTreeSet, HashMap};
 use std::time::Duration;
 
 /// The log is cut after so many bytes at the earliest.
-const BYTES_MIN: u64 = 4 * 1024 * 1024;
+const BYTES_MIN: u64 = 1024 * 1024;
 /// And after so many times what the snapshots of all take.
 const SNAPSHOTS_PER_CUT: u64 = 4;
 /// What a run of states takes in a snapshot, about.
