@@ -211,6 +211,11 @@ impl Queues {
 
     /// Whether queues take as much memory as they may.
     pub(super) fn is_memory_full(&self, broker: &Broker) -> bool {
-        self.memory.bytes() as u64 >= broker.settings().queues_memory_bytes
+        self.memory_bytes() >= broker.settings().queues_memory_bytes
+    }
+
+    /// How much memory queues take.
+    pub(super) fn memory_bytes(&self) -> u64 {
+        (self.memory.bytes() + self.pieces.bytes()) as u64
     }
 }

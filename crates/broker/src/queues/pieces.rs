@@ -11,8 +11,9 @@ use parking_lot::Mutex;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
-/// How many bytes all pieces take together.
+/// How many bytes all pieces take together, and of which part of the memory for queues at most.
 const BYTES_MAX: usize = 32 * 1024 * 1024;
+const PARTS: u64 = 4;
 /// How many pieces of one partition are kept: at the cursor, and where records come again.
 const PER_PARTITION_MAX: usize = 4;
 
@@ -54,9 +55,17 @@ impl Pieces {
         Some(found.piece.clone())
     }
 
-    pub(super) fn keep(&self, key: &QueueKey, queue: &Arc<catalog::Queue>, piece: &Arc<Piece>) {
+    /// Keeps a piece for the next who reads there; `memory` is what all queues may take.
+    pub(super) fn keep(
+        &self,
+        key: &QueueKey,
+        queue: &Arc<catalog::Queue>,
+        piece: &Arc<Piece>,
+        memory: u64,
+    ) {
+        let bytes_max = usize::try_from(memory / PARTS).map_or(BYTES_MAX, |max| max.min(BYTES_MAX));
         let bytes = piece.bytes();
-        if bytes > BYTES_MAX / 2 {
+        if bytes > bytes_max / 2 {
             return;
         }
         let mut kept = self.kept.lock();
@@ -75,7 +84,7 @@ impl Pieces {
             let oldest = of_partition[0].age;
             kept.remove(oldest);
         }
-        while kept.bytes > BYTES_MAX
+        while kept.bytes > bytes_max
             && let Some(oldest) = kept.by_age.keys().next().copied()
         {
             kept.remove(oldest);

@@ -67,7 +67,7 @@ impl<'a> Gathered<'a> {
         }
         if queues.is_memory_full(broker) {
             hindrances.push(Hindrance::MemoryFull {
-                bytes: queues.memory.bytes() as u64,
+                bytes: queues.memory_bytes(),
                 limit: broker.settings().queues_memory_bytes,
             });
         }

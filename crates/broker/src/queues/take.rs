@@ -207,7 +207,9 @@ impl Receiving<'_> {
             unreadable.fetch_add(piece.unreadable_delays, Ordering::Relaxed);
         }
         let piece = Arc::new(piece);
-        self.queues.pieces.keep(&source.key, &live.queue, &piece);
+        let memory = self.broker.settings().queues_memory_bytes;
+        let pieces = &self.queues.pieces;
+        pieces.keep(&source.key, &live.queue, &piece, memory);
         Ok(piece)
     }
 }

@@ -249,7 +249,7 @@ fn shown_duration(ms: u64) -> String {
     ];
     let unit = UNITS
         .into_iter()
-        .find(|(unit_ms, _)| ms >= *unit_ms && ms % unit_ms == 0);
+        .find(|(unit_ms, _)| ms >= *unit_ms && ms.is_multiple_of(*unit_ms));
     let (unit_ms, name) = unit.unwrap_or((1, "ms"));
     format!("{}{name}", ms / unit_ms)
 }
