@@ -96,8 +96,8 @@ pub use queues::{
     AUDIT_TOPIC, BlockedKey, CancelOutcome, ConsumerLoad, DELIVER_AFTER, DELIVER_AT, DeadDone,
     DeadLetter, DeadLetterShown, DeadLetters, DeadSelection, Drain, Headers, Hindrance, Message,
     MessageId, MessageIdError, NewQueue, QueueDescription, QueueError, QueuePartitionStatus,
-    QueueStatus, Queues, Receipt, ReceiptError, Receive, Received, Redrive, SettleFailure,
-    SettleOutcome, SettledEach, Start,
+    QueueStatus, Queues, Receipt, ReceiptError, Receive, Received, RecordOvertaken, Redrive,
+    SettleFailure, SettleOutcome, SettledEach, Start,
 };
 pub use records::{ReadRecords, RecordsWanted, StoredRecord};
 pub use shares::{

@@ -7,11 +7,15 @@
 mod common;
 
 use common::*;
-use fanlog_broker::{Broker, GroupRequestError, NewQueue, QueueError, Start};
+use fanlog_broker::{
+    Broker, Due, GroupRequestError, NewQueue, PublishError, QueueError, Receive, SettleFailure,
+    SettleOutcome, Start,
+};
 use fanlog_coordinators::CallId;
 use fanlog_coordinators::catalog::{NewTopic, TopicRef};
 use fanlog_coordinators::group::{CommitOffsets, GroupError, MemberId, OffsetToCommit};
-use fanlog_model::{GroupId, LeaderEpoch, Offset, PartitionIndex, TopicId};
+use fanlog_model::{GroupId, LeaderEpoch, Offset, PartitionIndex, TimestampMs, TopicId};
+use fanlog_protocol::records::{BatchBuilder, Compression, NewRecord};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -182,4 +186,77 @@ async fn a_queue_goes_with_its_topic() {
     assert_eq!(broker.queues().list(), []);
     create(&broker, "t", 1).await;
     create_queue(&broker, "q", &[]).await.unwrap();
+}
+
+fn delayed(after: &str) -> (fanlog_broker::NewMessage, Vec<u8>) {
+    let message = fanlog_broker::NewMessage {
+        value: Some("v".into()),
+        due: fanlog_model::settings::duration(after).map(Due::After),
+        ..Default::default()
+    };
+    let mut builder = BatchBuilder::new(Compression::Gzip);
+    for headers in [&[][..], &[("deliver-after", Some(after.as_bytes()))]] {
+        let record = NewRecord {
+            timestamp: TimestampMs(1_700_000_000_000),
+            value: Some(b"v"),
+            headers,
+            ..NewRecord::default()
+        };
+        builder.push(&record).unwrap();
+    }
+    (message, builder.build().unwrap())
+}
+
+#[tokio::test]
+async fn a_due_time_that_retention_would_overtake_is_refused_where_a_queue_does_not_hold_it() {
+    let machine = Machine::new(5);
+    let broker = machine.start();
+    create_topic(&broker, &[]).await;
+    create_queue(&broker, "held", &[]).await.unwrap();
+    let check = async |after: &str, is_taken: bool| {
+        let (message, batch) = delayed(after);
+        let topics = broker.topics();
+        let topic = topics.by_name(&name("t")).unwrap();
+        let checked = broker.check_due_times(topic, &batch);
+        assert_eq!(checked.is_ok(), is_taken, "{after}");
+        assert!(checked.is_ok() || checked.unwrap_err().batch_index == 1);
+        let published = drive(&broker, broker.publish(&name("t"), vec![message])).await;
+        let published = published.unwrap().remove(0);
+        let is_refused = matches!(published, Err(PublishError::TooLate(_)));
+        assert_eq!(is_refused, !is_taken, "{published:?}");
+    };
+    check("2h", true).await;
+    let loose = [("retention-hold", "false")];
+    create_queue(&broker, "loose", &loose).await.unwrap();
+    check("15m", true).await;
+    check("901s", false).await;
+    check("soon", true).await;
+    // A message that is given back is held to the same.
+    let queue = GroupId::from("loose");
+    let wanted = Receive {
+        consumer: "c".into(),
+        records_max: 1,
+        bytes_max: 1 << 20,
+        wait_max: Duration::ZERO,
+        lock: None,
+    };
+    machine.clock.advance(Duration::from_secs(600));
+    produce(&broker, "t", &["now"]).await;
+    let received = drive(&broker, broker.queues().receive(&queue, wanted)).await;
+    let receipt = received.unwrap().messages.remove(0).receipt;
+    let nack = |seconds: u64| SettleOutcome::Nack {
+        delay: Some(Duration::from_secs(seconds)),
+        reason: "later".to_owned(),
+    };
+    let settle = async |outcome: SettleOutcome| {
+        let items = vec![(receipt.clone(), outcome)];
+        let settled = drive(&broker, broker.queues().settle(&queue, items)).await;
+        settled.unwrap().remove(0)
+    };
+    let refused = settle(nack(1_000)).await;
+    assert!(
+        matches!(refused, Err(SettleFailure::DueTooLate(_))),
+        "{refused:?}"
+    );
+    settle(nack(100)).await.unwrap();
 }

@@ -228,6 +228,7 @@ impl From<SettleFailure> for Problem {
         let kind = match &error {
             SettleFailure::NoReceipt(_) | SettleFailure::OfAnother { .. } => Kind::InvalidReceipt,
             SettleFailure::Refused(_) => Kind::LockLost,
+            SettleFailure::DueTooLate(_) => Kind::DueTooLate,
             SettleFailure::Unavailable(_) => Kind::Unavailable,
         };
         of(kind, &error)

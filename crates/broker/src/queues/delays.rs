@@ -4,7 +4,6 @@
 //! In -> out: a record's headers and timestamp -> a time, or none. Of both, and of several, the last one to come counts (QUE-4).
 
 use fanlog_model::TimestampMs;
-use fanlog_protocol::records::HeaderIter;
 
 /// The header that names a time: RFC 3339, or milliseconds since 1970.
 pub const DELIVER_AT: &str = "deliver-at";
@@ -19,7 +18,10 @@ pub(super) struct Delay {
     pub(super) is_unreadable: bool,
 }
 
-pub(super) fn delay_of(headers: HeaderIter<'_>, timestamp: TimestampMs) -> Delay {
+pub(super) fn delay_of<'a>(
+    headers: impl Iterator<Item = (&'a [u8], Option<&'a [u8]>)>,
+    timestamp: TimestampMs,
+) -> Delay {
     let mut delay = Delay::default();
     for (name, value) in headers {
         let due = match name {

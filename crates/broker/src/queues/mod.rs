@@ -22,6 +22,7 @@ mod live;
 mod load;
 mod machines;
 mod mover;
+mod overtaken;
 mod pace;
 mod piece;
 mod pieces;
@@ -41,6 +42,7 @@ mod walk;
 pub use audit::AUDIT_TOPIC;
 pub use dead_types::{DeadDone, DeadLetter, DeadLetterShown, DeadLetters, DeadSelection, Redrive};
 pub use delays::{DELIVER_AFTER, DELIVER_AT};
+pub use overtaken::RecordOvertaken;
 pub use receipt::{Receipt, ReceiptError};
 pub use status_types::{
     BlockedKey, ConsumerLoad, Drain, Hindrance, QueuePartitionStatus, QueueStatus,

@@ -11,7 +11,9 @@ use super::shard::{Decided, Shard};
 use super::types::{QueueError, SettleFailure, SettleOutcome, SettledEach};
 use crate::broker::Broker;
 use crate::lookup::TopicRef;
-use fanlog_coordinators::queue::{Claim, Input, Outcome, QueueKey, Reply, Settle, Settled};
+use fanlog_coordinators::queue::{
+    Claim, DueTooLate, Input, Outcome, QueueKey, Reply, Settle, Settled,
+};
 use fanlog_model::{GroupId, PartitionIndex, TopicId};
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -45,12 +47,15 @@ impl Queues {
         answers.resize_with(items.len(), || None);
         let mut by_partition: HashMap<(TopicId, PartitionIndex), Vec<(usize, Handed)>> =
             HashMap::new();
-        for (position, (receipt, _)) in items.iter().enumerate() {
+        for (position, (receipt, outcome)) in items.iter().enumerate() {
             match Handed::decode(receipt) {
-                Ok(handed) => by_partition
-                    .entry((handed.topic, handed.partition))
-                    .or_default()
-                    .push((position, handed)),
+                Ok(handed) => match check_rest(&broker, &handed, outcome) {
+                    Ok(()) => by_partition
+                        .entry((handed.topic, handed.partition))
+                        .or_default()
+                        .push((position, handed)),
+                    Err(error) => answers[position] = Some(Err(error.into())),
+                },
                 Err(error) => answers[position] = Some(Err(error.into())),
             }
         }
@@ -157,6 +162,23 @@ impl Settling {
         for (position, one) in self.positions.into_iter().zip(each) {
             answers[position] = Some(one.map_err(SettleFailure::from));
         }
+    }
+}
+
+/// A delay that somebody names is refused where retention would take the message first; the backoff names none.
+fn check_rest(broker: &Broker, handed: &Handed, outcome: &SettleOutcome) -> Result<(), DueTooLate> {
+    let (SettleOutcome::Nack { delay, .. } | SettleOutcome::Release { delay }) = outcome else {
+        return Ok(());
+    };
+    let topics = broker.topics();
+    let place = topics.by_id(handed.topic);
+    let place = place.and_then(|topic| Some((topic, topic.partition(handed.partition)?)));
+    match (delay, place) {
+        (Some(delay), Some((topic, partition))) => {
+            broker.check_rest(topic, partition, handed.offset, *delay)
+        }
+        // That there is no such place is said where it is looked for.
+        _ => Ok(()),
     }
 }
 

@@ -4,7 +4,7 @@ use super::receipt::{Receipt, ReceiptError};
 use crate::fetch_budget::FetchMemory;
 use crate::groups::CoordinatorError;
 use bytes::Bytes;
-use fanlog_coordinators::queue::{SettleError, Settled};
+use fanlog_coordinators::queue::{DueTooLate, SettleError, Settled};
 use fanlog_model::{GroupId, Offset, PartitionIndex, TimestampMs, TopicId, TopicName};
 use std::collections::BTreeMap;
 use std::fmt;
@@ -190,6 +190,9 @@ pub enum SettleFailure {
     /// The lock ran out, or it was settled before.
     #[error(transparent)]
     Refused(#[from] SettleError),
+    /// Retention would take it before it comes again.
+    #[error(transparent)]
+    DueTooLate(#[from] DueTooLate),
     /// The queue's state cannot be written; retry.
     #[error(transparent)]
     Unavailable(#[from] CoordinatorError),

@@ -21,7 +21,7 @@
 //! Numbers are big-endian. Lengths are exact: left-over bytes are an error.
 
 use super::bytes_in::BytesIn;
-use fanlog_model::settings::Overrides;
+use fanlog_model::settings::{Overrides, effective_queue_value};
 use fanlog_model::{BrokerId, GroupId, Offset, TimestampMs, TopicId, TopicName};
 use std::collections::BTreeMap;
 use thiserror::Error;
@@ -67,6 +67,13 @@ pub struct Queue {
     pub partitions_at_start: i32,
     /// The settings given for it, by name, in canonical form.
     pub overrides: Overrides,
+}
+
+impl Queue {
+    /// Whether retention waits for it (`retention-hold`).
+    pub fn holds_retention(&self) -> bool {
+        effective_queue_value("retention-hold", &self.overrides) == "true"
+    }
 }
 
 /// Where a queue begins to read each partition that its topic had when it was created.

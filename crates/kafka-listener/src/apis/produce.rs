@@ -358,6 +358,8 @@ fn append_partition(
     let partition = topics
         .partition(topic, PartitionIndex(index))
         .map_err(|e| Refusal::of_lookup(&e))?;
+    let checked = context.broker().check_due_times(owner, batches);
+    checked.map_err(|error| Refusal::of_overtaken(&error))?;
     let appended = match allowed_at {
         None => partition.append(batches),
         Some(at) => partition.append_allowed(batches, at),

@@ -1,7 +1,9 @@
 //! Reasons of appends, with what a producer is told beside the code.
 
 use super::{of_lookup, of_unavailable};
-use fanlog_broker::{AllowError, AppendError, LookupError, PartitionUnavailable, RefusedBatch};
+use fanlog_broker::{
+    AllowError, AppendError, LookupError, PartitionUnavailable, RecordOvertaken, RefusedBatch,
+};
 use fanlog_model::{InvalidTopicName, TopicName};
 use fanlog_protocol::ErrorCode;
 use fanlog_protocol::records::{
@@ -68,6 +70,15 @@ impl Refusal {
     pub(crate) fn internal_topic(topic: &TopicName) -> Self {
         let message = format!("topic '{topic}' is internal: clients may not produce to it");
         Self::new(ErrorCode::InvalidTopicException, message)
+    }
+
+    /// Retention would take a record before it is due.
+    pub(crate) fn of_overtaken(error: &RecordOvertaken) -> Self {
+        let message = error.to_string();
+        Self {
+            record_errors: vec![(error.batch_index, message.clone())],
+            ..Self::new(ErrorCode::InvalidRecord, message)
+        }
     }
 
     pub(crate) fn of_lookup(error: &LookupError) -> Self {

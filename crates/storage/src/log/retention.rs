@@ -133,6 +133,16 @@ impl Log {
         }
     }
 
+    /// The time of the newest record in the segment that an offset is in: retention by age goes by it. None where no record has a time.
+    ///
+    /// # Errors
+    /// The disk refuses.
+    pub fn newest_beside(&self, offset: Offset) -> io::Result<Option<TimestampMs>> {
+        let segment = &self.segments[self.segment_index(offset)];
+        let max = segment.max_timestamp(self.disk()).map_err(into_io)?;
+        Ok(max.map(|max| max.timestamp))
+    }
+
     /// As [`Log::start_deletion`], and for good: what is below is gone after any crash once this returns.
     ///
     /// # Errors
