@@ -240,3 +240,65 @@ async fn delete(broker: &Arc<Broker>, topic: &str) {
     let deleted = broker.delete_topics(vec![topic]);
     drive(broker, deleted).await.unwrap().remove(0).unwrap();
 }
+
+#[tokio::test]
+async fn a_crash_at_any_step_of_a_redrive_neither_loses_nor_doubles_it() {
+    for is_power_cut in [false, true] {
+        let machine = Machine::new(6);
+        let broker = started(&machine, 1, &[]).await;
+        put_values(&broker, &["a", "b"]).await;
+        for message in receive(&broker, "one", 2).await {
+            settle(&broker, &message, reject("bad")).await.unwrap();
+        }
+        settled(&broker).await;
+        let queues = broker.queues().clone();
+        let redriving = tokio::spawn(async move { queues.redrive(&queue("q"), all(3)).await });
+        let mut steps = 0;
+        while !redriving.is_finished() {
+            for _ in 0..3 {
+                tokio::task::yield_now().await;
+                check_redriven(&machine, is_power_cut, redriving.is_finished()).await;
+                steps += 1;
+            }
+            broker.sync_all();
+            assert!(steps < 2_000, "the redrive does not end");
+        }
+        assert!(steps > 5, "{steps}");
+        assert_eq!(redriving.await.unwrap().unwrap().done, 2);
+        check_redriven(&machine, is_power_cut, true).await;
+    }
+}
+
+/// Another machine in the same state starts: each record is a dead letter or comes again, never both.
+async fn check_redriven(machine: &Machine, is_power_cut: bool, is_over: bool) {
+    let fork = machine.fork();
+    if is_power_cut {
+        fork.disk.crash(5);
+    }
+    let broker = fork.start();
+    loaded(&broker).await;
+    let again = take(&broker, "two", 9).await;
+    let dead = dead(&broker).await;
+    let is_redriven = again == "a x1 b x1" && dead.is_empty();
+    let is_left = again.is_empty() && dead == "a: bad, b: bad";
+    assert!(is_redriven || (is_left && !is_over), "'{again}', '{dead}'");
+}
+
+#[tokio::test]
+async fn where_the_disk_is_full_a_dead_letter_waits_and_says_so() {
+    let machine = Machine::new(7);
+    let broker = started(&machine, 1, &[]).await;
+    let large = "x".repeat(100_000);
+    put_values(&broker, &[&large]).await;
+    let messages = receive(&broker, "one", 1).await;
+    machine.disk.set_free_bytes(Some(50_000));
+    settle(&broker, &messages[0], reject("bad")).await.unwrap();
+    settled(&broker).await;
+    let seen = status(&broker);
+    assert_eq!((seen.moving, seen.dead_letters), (1, Some(0)));
+    assert!(seen.moving_hindrance.is_some());
+    machine.disk.set_free_bytes(None);
+    pass(&machine, &broker, Duration::from_secs(1)).await;
+    assert_eq!(status(&broker).moving, 0);
+    assert_eq!(dead(&broker).await, format!("{large}: bad"));
+}

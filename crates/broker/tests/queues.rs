@@ -485,3 +485,69 @@ async fn the_log_of_queues_stays_short_and_says_what_it_said() {
     assert_eq!(after.attempts, before.attempts);
     ack(&broker, &messages[999]).await;
 }
+
+#[tokio::test]
+async fn when_the_memory_is_full_nothing_new_is_looked_at_and_the_status_says_so() {
+    let machine = Machine::new(18);
+    let mut small = config();
+    let limit = (
+        "fanlog.queues.memory.bytes".to_owned(),
+        "1048576".to_owned(),
+    );
+    small.statics.insert(limit.0, limit.1);
+    let broker = fanlog_broker::Broker::start(small, machine.environment()).unwrap();
+    create(&broker, "t", 1).await;
+    make(&broker, "q", Start::Earliest, &[]).await.unwrap();
+    let delayed: Produced<'_> = (None, "later", &[("deliver-after", "1h")]);
+    for _ in 0..20 {
+        put(&broker, 0, &vec![delayed; 1_000]).await;
+    }
+    put_values(&broker, &["now"]).await;
+    assert_eq!(take(&broker, "one", 10).await, "");
+    let seen = status(&broker);
+    let is_full = |hindrance: &Hindrance| matches!(hindrance, Hindrance::MemoryFull { .. });
+    assert!(seen.hindrances.iter().any(is_full), "{seen:?}");
+    assert!(
+        seen.waiting_for_time < 20_000 && seen.unread > 0,
+        "{seen:?}"
+    );
+    // What is settled makes room again.
+    pass(&machine, &broker, Duration::from_secs(3_600)).await;
+    let q = queue("q");
+    let mut last = String::new();
+    for _ in 0..100 {
+        let messages = receive(&broker, "one", 1_000).await;
+        let Some(message) = messages.last() else {
+            break;
+        };
+        last = shown(std::slice::from_ref(message));
+        let items = messages.into_iter();
+        let items = items.map(|message| (message.receipt, SettleOutcome::Ack));
+        let settled = broker.queues().settle(&q, items.collect());
+        drive(&broker, settled).await.unwrap();
+    }
+    assert_eq!(last, "now x1");
+    assert_eq!(status(&broker).depth, 0);
+}
+
+#[tokio::test]
+async fn metrics_say_what_the_status_says() {
+    let machine = Machine::new(19);
+    let broker = started(&machine, 2, &[]).await;
+    put_values(&broker, &["a", "b", "c"]).await;
+    let messages = receive(&broker, "one", 2).await;
+    ack(&broker, &messages[0]).await;
+    let text = broker.metrics().encode().unwrap();
+    for line in [
+        r#"fanlog_queue_depth_records{queue="q"} 2"#,
+        r#"fanlog_queue_in_flight_records{queue="q"} 1"#,
+        r#"fanlog_queue_acknowledged_records_total{queue="q"} 1"#,
+    ] {
+        assert!(text.contains(line), "{line} is not in {text}");
+    }
+    machine.clock.advance(10 * SECOND);
+    let seen = status(&broker);
+    assert_eq!(seen.in_flight[0].records, 1);
+    assert_eq!(&*seen.in_flight[0].consumer, "one");
+    assert!(seen.rate_in.is_some() && seen.rate_out.is_some());
+}

@@ -101,7 +101,8 @@ impl Collector for BrokerGauges {
     }
 }
 
-fn gauge(
+/// One number without labels.
+pub(super) fn gauge(
     encoder: &mut DescriptorEncoder<'_>,
     name: &str,
     help: &str,

@@ -9,6 +9,7 @@ mod broker_gauges;
 mod cleaner;
 mod lag;
 mod listeners;
+mod queues;
 mod topics;
 
 pub(crate) use cleaner::CleanerMetrics;
@@ -68,6 +69,7 @@ impl Metrics {
         let broker = Arc::new(OnceLock::new());
         registry.register_collector(Box::new(LagCollector::new(broker.clone())));
         registry.register_collector(Box::new(broker_gauges::BrokerGauges::new(broker.clone())));
+        registry.register_collector(Box::new(queues::QueueCollector::new(broker.clone())));
         Self {
             registry,
             topics,

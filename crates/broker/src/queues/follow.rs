@@ -34,11 +34,31 @@ impl Queues {
         if is_same && gone.is_empty() {
             return;
         }
+        for topic in gone {
+            self.tell_of_gone(topic);
+        }
         for shard in self.shards().iter() {
             self.forget_gone_of(shard);
         }
         // What is paused may go on, and who waits for a queue that is gone is told so.
         self.seats.wake_all();
+    }
+
+    /// A topic goes, and with it what its queues were not done with.
+    fn tell_of_gone(&self, topic: &Topic) {
+        for shard in self.shards().iter() {
+            shard.with_active(|machines| {
+                for (key, known) in machines.of.iter().filter(|(key, _)| key.topic == topic.id) {
+                    let Some(partition) = topic.partition(key.partition) else {
+                        continue;
+                    };
+                    let left = known.ledger.left_below(partition.high_watermark());
+                    if left > 0 {
+                        tracing::warn!(queue = %key.group, partition = %partition.folder(), records = left, "a topic is deleted, and with it records that a queue was not done with");
+                    }
+                }
+            });
+        }
     }
 
     fn load(self: &Arc<Self>, new: Vec<Arc<Shard>>, in_background: bool) {

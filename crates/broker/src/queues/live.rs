@@ -192,10 +192,7 @@ impl Queues {
             window: settings.in_flight_max.into(),
             is_paused: settings.is_paused || !kind.is_handed_out(),
             target: live.move_target(&broker.topics(), kind, partition),
-            tracked_max: match self.is_memory_full(broker) {
-                true => 0,
-                false => TRACKED_MAX,
-            },
+            tracked_max: self.tracked_max(broker),
             updates_per_snapshot: UPDATES_PER_SNAPSHOT,
         }
     }
@@ -209,13 +206,21 @@ impl Queues {
         Some(self.policy(&broker, &live, kind, key.partition))
     }
 
+    /// How many records of a partition may be tracked now.
+    pub(super) fn tracked_max(&self, broker: &Broker) -> usize {
+        match self.is_memory_full(broker) {
+            true => 0,
+            false => TRACKED_MAX,
+        }
+    }
+
     /// Whether queues take as much memory as they may.
     pub(super) fn is_memory_full(&self, broker: &Broker) -> bool {
         self.memory_bytes() >= broker.settings().queues_memory_bytes
     }
 
     /// How much memory queues take.
-    pub(super) fn memory_bytes(&self) -> u64 {
+    pub(crate) fn memory_bytes(&self) -> u64 {
         (self.memory.bytes() + self.pieces.bytes()) as u64
     }
 }

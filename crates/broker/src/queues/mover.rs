@@ -40,6 +40,8 @@ pub(super) struct Movers {
 
 #[derive(Debug, Default)]
 struct Active {
+    /// A task is at it; else it failed, and waits for the next tick.
+    is_running: bool,
     /// There may be more than the task has seen.
     is_wanted: bool,
     hindrance: Option<Arc<str>>,
@@ -82,11 +84,11 @@ impl Queues {
     /// There is something to move.
     pub(super) fn start_mover(self: &Arc<Self>, key: &QueueKey) {
         let mut active = self.movers.active.lock();
-        if let Some(active) = active.get_mut(key) {
-            active.is_wanted = true;
+        let one = active.entry(key.clone()).or_default();
+        if std::mem::replace(&mut one.is_running, true) {
+            one.is_wanted = true;
             return;
         }
-        active.insert(key.clone(), Active::default());
         drop(active);
         let (queues, key) = (Arc::downgrade(self), key.clone());
         tokio::spawn(async move {
@@ -125,8 +127,8 @@ impl Queues {
         self.movers.note(key, Some(error.to_string().into()));
         // Without timers the next tick tries again.
         let goes_on = self.has_timers && self.broker().is_ok();
-        if !goes_on {
-            self.movers.active.lock().remove(key);
+        if let Some(active) = self.movers.active.lock().get_mut(key) {
+            active.is_running = goes_on;
         }
         goes_on
     }

@@ -79,6 +79,7 @@ impl Queues {
         for settling in all {
             settling.answer(&mut answers).await;
         }
+        self.note_pace(&broker, &live);
         let answers = answers.into_iter();
         Ok(answers
             .map(|answer| answer.expect("each has its answer"))

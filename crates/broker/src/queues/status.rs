@@ -287,12 +287,10 @@ impl<'a> Gathered<'a> {
         status.acknowledged = self.done.acknowledged;
         status.given_up = self.done.given_up;
         status.lost = self.done.lost;
-        let out = self.done;
-        let out = out.acknowledged + out.given_up + out.moved + out.filtered + out.cancelled;
         let sample = Sample {
             at: self.queues.clock.monotonic(),
             came: self.end,
-            went: out,
+            went: went(&self.done),
         };
         if let Some(rates) = self.live.kept.pace.lock().rates(sample) {
             status.rate_in = Some(rates.0);
@@ -301,6 +299,41 @@ impl<'a> Gathered<'a> {
         status.drain = Drain::of(status.depth, status.rate_in.zip(status.rate_out));
         self.status
     }
+}
+
+impl Queues {
+    /// Notes how far the queue is, now and then, so that there are rates when somebody asks.
+    pub(super) fn note_pace(&self, broker: &Broker, live: &Live) {
+        let at = self.clock.monotonic();
+        if !live.kept.pace.lock().is_due(at) {
+            return;
+        }
+        let (mut came, mut counters) = (0, Counters::default());
+        for (kind, topic) in live.sources(&broker.topics()) {
+            for partition in topic.partitions.iter().filter(|_| kind.is_handed_out()) {
+                let key = live.key(topic.id, partition.index());
+                if kind == SourceKind::Main {
+                    came += readable_end(partition).map_or(0, |end| end.0.max(0).unsigned_abs());
+                }
+                let counted = self
+                    .shard_now(&key)
+                    .map(|shard| shard.look(&key, |ledger, _, _| ledger.head().counters));
+                if let Some(Ok(of_partition)) = counted {
+                    add_counters(&mut counters, &of_partition);
+                }
+            }
+        }
+        let went = went(&counters);
+        live.kept.pace.lock().rates(Sample { at, came, went });
+    }
+}
+
+fn went(counters: &Counters) -> u64 {
+    counters.acknowledged
+        + counters.given_up
+        + counters.moved
+        + counters.filtered
+        + counters.cancelled
 }
 
 fn earlier(one: Option<TimestampMs>, other: Option<TimestampMs>) -> Option<TimestampMs> {

@@ -1,7 +1,7 @@
 //! How messages are taken from one partition of a queue: where the machine says, a piece of the log is read and looked through, and
 //! the machine says what of it may go.
 
-use super::begin::unreadable;
+use super::begin::{Source, unreadable};
 use super::live::{Live, SourceKind};
 use super::piece::Piece;
 use super::receipt::Handed;
@@ -32,6 +32,9 @@ impl Receiving<'_> {
     /// Takes what there is of a partition, within the limits.
     pub(super) async fn take(&mut self, target: &Target) -> Result<(), QueueError> {
         let (source, turn) = (&target.source, &target.seated.seat().turn);
+        if self.has_nothing(source)? {
+            return Ok(());
+        }
         let _turn = match self.memory.is_none() {
             true => turn.lock().await,
             // Who has the turn may wait for the memory that this answer holds.
@@ -41,7 +44,7 @@ impl Receiving<'_> {
             },
         };
         let partition = source.key.partition;
-        let policy = self
+        let mut policy = self
             .queues
             .policy(&self.broker, &self.live, source.kind, partition);
         self.queues
@@ -49,6 +52,8 @@ impl Receiving<'_> {
             .await?;
         let mut before = None;
         while self.left() > 0 && self.bytes_left > 0 && !self.is_full {
+            // What was looked at may have taken all the memory.
+            policy.tracked_max = self.queues.tracked_max(&self.broker);
             let next = source.shard.look(&source.key, |ledger, waiting, now| {
                 next_read(ledger, waiting, &policy, now)
             })?;
@@ -67,6 +72,22 @@ impl Receiving<'_> {
             tokio::task::yield_now().await;
         }
         Ok(())
+    }
+
+    /// Whether there is nothing for anybody: many wait, and only who may find something takes a turn.
+    fn has_nothing(&self, source: &Source) -> Result<bool, QueueError> {
+        let partition = source.key.partition;
+        let policy = self
+            .queues
+            .policy(&self.broker, &self.live, source.kind, partition);
+        let below = readable_end(&source.partition)?;
+        let id = self.live.queue.id;
+        let has_nothing = source.shard.look(&source.key, |ledger, waiting, now| {
+            let has_begun = ledger.is_initialized() && ledger.head().incarnation == id;
+            let next = has_begun.then(|| next_read(ledger, waiting, &policy, now));
+            next.is_some_and(|next| next.is_none_or(|next| next.from >= below))
+        })?;
+        Ok(has_nothing)
     }
 
     async fn take_from(

@@ -68,6 +68,12 @@ impl Ledger {
         self.index().moving
     }
 
+    /// How many records below an offset it is not done with, gaps that were not found yet among them.
+    pub fn left_below(&self, end: Offset) -> u64 {
+        let all = (end.0 - self.head.start.0).max(0).unsigned_abs();
+        all.saturating_sub(self.index().done)
+    }
+
     /// How many runs of states it holds: what its memory and its snapshots go by.
     pub fn runs(&self) -> usize {
         self.states.len()
