@@ -1,7 +1,7 @@
 //! Runs what the documents tell people to type, and the examples, against a broker.
 //!
 //! Why it exists: an example that doesn't run is worse than none.
-//! In -> out: the `sh` blocks of README.md, docs/how-to.md and docs/kafka-programs.md, the demo, `examples/` -> a verdict each.
+//! In -> out: the `sh` blocks of README.md, docs/how-to.md, docs/queues.md and docs/kafka-programs.md, the demo, `examples/` -> a verdict each.
 //! Never: blocks that are indented instead of fenced; those start a broker or this very command.
 
 use crate::compat::{OwnBroker, build_fanlog};
@@ -12,7 +12,7 @@ use anyhow::Context;
 use std::path::Path;
 
 /// Documents whose blocks follow one another on one broker.
-const DOCUMENTS: [&str; 2] = ["README.md", "docs/how-to.md"];
+const DOCUMENTS: [&str; 3] = ["README.md", "docs/how-to.md", "docs/queues.md"];
 /// The one whose blocks want Kafka's programs beside.
 const KAFKA_PROGRAMS: &str = "docs/kafka-programs.md";
 const FENCE: &str = "```";
@@ -130,7 +130,10 @@ fn script_of(text: &str, program: &Path, bootstrap: &str, http: &str) -> String 
         .replace("127.0.0.1:9092", bootstrap)
         .replace("127.0.0.1:8080", http);
     let program = program.display();
-    format!("fanlog() {{ '{program}' \"$@\" --bootstrap {bootstrap}; }}\n{text}")
+    format!(
+        "fanlog() {{ case \"$1 $2\" in 'queue '* | 'group status') '{program}' \"$@\" --http {http} ;; \
+         *) '{program}' \"$@\" --bootstrap {bootstrap} ;; esac; }}\n{text}"
+    )
 }
 
 fn blocks_of(document: &str) -> Vec<Block> {
@@ -193,6 +196,10 @@ mod tests {
         );
         assert!(
             script.contains("'/p/fanlog' \"$@\" --bootstrap 127.0.0.1:1"),
+            "{script}"
+        );
+        assert!(
+            script.contains("'/p/fanlog' \"$@\" --http 127.0.0.1:2"),
             "{script}"
         );
     }
