@@ -30,6 +30,14 @@ const WORKERS: usize = 4;
 const BROKER_VERSION: &str = "4.2.0";
 /// Why the runner passes over a test that needs no broker.
 const LOCAL: &str = "Filtered due to negative test flags";
+/// How a pass over the tests differs from the default one.
+#[derive(Clone, Copy, Default)]
+struct Pass {
+    scenario: Option<&'static str>,
+    /// The group protocol of the consumers; the library's default if none.
+    group_protocol: Option<&'static str>,
+}
+
 /// The scenario of the tests that want topics to stay absent until they are made.
 const NO_AUTO_CREATE: &str = "noautocreate";
 /// The tests that have it; the runner passes over all others without a word.
@@ -72,6 +80,12 @@ pub(super) const NPM: Suite = Suite {
     setup: SETUP,
     prepare: prepare_npm,
     run: run_default,
+};
+/// The same tests, whose consumers use the protocol of KIP-848.
+pub(super) const NPM_CONSUMER: Suite = Suite {
+    name: "librdkafka-2.15.1-consumer",
+    run: run_consumer_protocol,
+    ..NPM
 };
 pub(super) const NPM_NO_AUTO_CREATE: Suite = Suite {
     name: "librdkafka-2.15.1-noautocreate",
@@ -155,14 +169,33 @@ fn build(source: &Path, root: &Path) -> anyhow::Result<()> {
 }
 
 fn run_default(bench: &Bench) -> anyhow::Result<Vec<Case>> {
-    run(bench, None)
+    run(bench, Pass::default())
 }
 
 fn run_no_auto_create(bench: &Bench) -> anyhow::Result<Vec<Case>> {
-    run(bench, Some(NO_AUTO_CREATE))
+    let scenario = Some(NO_AUTO_CREATE);
+    run(
+        bench,
+        Pass {
+            scenario,
+            ..Pass::default()
+        },
+    )
 }
 
-fn run(bench: &Bench, scenario: Option<&str>) -> anyhow::Result<Vec<Case>> {
+fn run_consumer_protocol(bench: &Bench) -> anyhow::Result<Vec<Case>> {
+    let group_protocol = Some("consumer");
+    run(
+        bench,
+        Pass {
+            group_protocol,
+            ..Pass::default()
+        },
+    )
+}
+
+fn run(bench: &Bench, pass: Pass) -> anyhow::Result<Vec<Case>> {
+    let scenario = pass.scenario;
     let conf = bench.logs.join("test.conf");
     std::fs::write(&conf, format!("bootstrap.servers={}\n", bench.bootstrap))?;
     let class_path = toolchains::kafka()?;
@@ -174,7 +207,7 @@ fn run(bench: &Bench, scenario: Option<&str>) -> anyhow::Result<Vec<Case>> {
         while let Some(job) = jobs.get(next.fetch_add(1, Relaxed)) {
             let mut cases = Vec::new();
             for _ in 0..RUNS {
-                cases = job.process(bench, runner(bench, &conf, &class_path, scenario))?;
+                cases = job.process(bench, runner(bench, &conf, &class_path, pass))?;
                 let mut failed = cases.iter().filter(|case| case.outcome == Outcome::Failed);
                 if !failed.any(|case| bench.expectations.runs_again(&case.name)) {
                     break;
@@ -263,7 +296,7 @@ fn numbers(tests: &Path) -> anyhow::Result<BTreeSet<String>> {
 }
 
 /// The runner without local tests (-L), without those that need sockets in between (-E) or are known not to work (-K).
-fn runner(bench: &Bench, conf: &Path, class_path: &str, scenario: Option<&str>) -> Command {
+fn runner(bench: &Bench, conf: &Path, class_path: &str, pass: Pass) -> Command {
     let root = &bench.installed;
     let libraries = [root.join("src"), root.join("src-cpp")];
     let mut command = shell::command(root.join("tests/test-runner"));
@@ -279,8 +312,11 @@ fn runner(bench: &Bench, conf: &Path, class_path: &str, scenario: Option<&str>) 
         .env("BROKERS", &bench.bootstrap)
         .env("KAFKA_PATH", ours("librdkafka").join("kafka"))
         .env("KAFKA_CLASS_PATH", class_path);
-    if let Some(scenario) = scenario {
+    if let Some(scenario) = pass.scenario {
         command.args(["-s", scenario]);
+    }
+    if let Some(protocol) = pass.group_protocol {
+        command.env("TEST_CONSUMER_GROUP_PROTOCOL", protocol);
     }
     command
 }

@@ -55,6 +55,7 @@ const SUITES: &[Suite] = &[
     librdkafka::CRATE,
     librdkafka::CRATE_NO_AUTO_CREATE,
     librdkafka::NPM,
+    librdkafka::NPM_CONSUMER,
     librdkafka::NPM_NO_AUTO_CREATE,
     crates::RDKAFKA,
     crates::RSKAFKA,
