@@ -36,12 +36,16 @@ struct Pass {
     scenario: Option<&'static str>,
     /// The group protocol of the consumers; the library's default if none.
     group_protocol: Option<&'static str>,
+    /// These tests and no others; all if there are none.
+    only: &'static [&'static str],
 }
 
 /// The scenario of the tests that want topics to stay absent until they are made.
 const NO_AUTO_CREATE: &str = "noautocreate";
 /// The tests that have it; the runner passes over all others without a word.
 const NO_AUTO_CREATE_TESTS: [&str; 3] = ["0045", "0107", "0111"];
+/// The tests of transactions that make topics of three replicas.
+const THREE_REPLICAS_TESTS: [&str; 2] = ["0098", "0103"];
 
 const SETUP: Setup = Setup {
     node_id: 1,
@@ -80,6 +84,16 @@ pub(super) const NPM: Suite = Suite {
     setup: SETUP,
     prepare: prepare_npm,
     run: run_default,
+};
+/// The tests that ask for topics of three replicas, of which one broker keeps one.
+pub(super) const NPM_THREE_REPLICAS: Suite = Suite {
+    name: "librdkafka-2.15.1-three-replicas",
+    setup: Setup {
+        extra: &["fanlog.replication.factor.clamp=true"],
+        ..SETUP
+    },
+    run: run_three_replicas,
+    ..NPM
 };
 /// The same tests, whose consumers use the protocol of KIP-848.
 pub(super) const NPM_CONSUMER: Suite = Suite {
@@ -173,25 +187,28 @@ fn run_default(bench: &Bench) -> anyhow::Result<Vec<Case>> {
 }
 
 fn run_no_auto_create(bench: &Bench) -> anyhow::Result<Vec<Case>> {
-    let scenario = Some(NO_AUTO_CREATE);
-    run(
-        bench,
-        Pass {
-            scenario,
-            ..Pass::default()
-        },
-    )
+    let pass = Pass {
+        scenario: Some(NO_AUTO_CREATE),
+        only: &NO_AUTO_CREATE_TESTS,
+        ..Pass::default()
+    };
+    run(bench, pass)
+}
+
+fn run_three_replicas(bench: &Bench) -> anyhow::Result<Vec<Case>> {
+    let pass = Pass {
+        only: &THREE_REPLICAS_TESTS,
+        ..Pass::default()
+    };
+    run(bench, pass)
 }
 
 fn run_consumer_protocol(bench: &Bench) -> anyhow::Result<Vec<Case>> {
-    let group_protocol = Some("consumer");
-    run(
-        bench,
-        Pass {
-            group_protocol,
-            ..Pass::default()
-        },
-    )
+    let pass = Pass {
+        group_protocol: Some("consumer"),
+        ..Pass::default()
+    };
+    run(bench, pass)
 }
 
 fn run(bench: &Bench, pass: Pass) -> anyhow::Result<Vec<Case>> {
@@ -199,7 +216,7 @@ fn run(bench: &Bench, pass: Pass) -> anyhow::Result<Vec<Case>> {
     let conf = bench.logs.join("test.conf");
     std::fs::write(&conf, format!("bootstrap.servers={}\n", bench.bootstrap))?;
     let class_path = toolchains::kafka()?;
-    let (jobs, mut cases) = jobs(bench, scenario)?;
+    let (jobs, mut cases) = jobs(bench, pass)?;
     let (next, ended) = (AtomicUsize::new(0), AtomicUsize::new(0));
     let started = Instant::now();
     let work = || -> anyhow::Result<Vec<Case>> {
@@ -248,12 +265,12 @@ struct Job {
 }
 
 /// What to run, the slowest first, and what is left out.
-fn jobs(bench: &Bench, scenario: Option<&str>) -> anyhow::Result<(Vec<Job>, Vec<Case>)> {
+fn jobs(bench: &Bench, pass: Pass) -> anyhow::Result<(Vec<Job>, Vec<Case>)> {
     let parts = std::fs::read_to_string(ours("librdkafka").join("subtests.txt"))?;
     let mut jobs = Vec::new();
     let mut left_out = Vec::new();
     for number in numbers(&bench.installed.join("tests"))? {
-        if scenario.is_some() && !NO_AUTO_CREATE_TESTS.contains(&number.as_str()) {
+        if !pass.only.is_empty() && !pass.only.contains(&number.as_str()) {
             continue;
         }
         if bench.expectations.leaves_out(&number) {
@@ -263,7 +280,7 @@ fn jobs(bench: &Bench, scenario: Option<&str>) -> anyhow::Result<(Vec<Job>, Vec<
         let start = format!("{number} ");
         let parts = parts.lines().filter_map(|line| line.strip_prefix(&start));
         let before = jobs.len();
-        if scenario.is_none() {
+        if pass.scenario.is_none() {
             jobs.extend(parts.map(|part| Job {
                 number: number.clone(),
                 part: Some(part.to_owned()),

@@ -56,6 +56,7 @@ const SUITES: &[Suite] = &[
     librdkafka::CRATE_NO_AUTO_CREATE,
     librdkafka::NPM,
     librdkafka::NPM_CONSUMER,
+    librdkafka::NPM_THREE_REPLICAS,
     librdkafka::NPM_NO_AUTO_CREATE,
     crates::RDKAFKA,
     crates::RSKAFKA,
