@@ -79,6 +79,25 @@ async fn fetches_that_hold_memory_do_not_wait_for_each_others() {
 }
 
 #[tokio::test]
+async fn only_the_first_batch_of_an_answer_may_be_larger_than_it() {
+    let machine = Machine::new(24);
+    let broker = with_memory(&machine, 64 << 20);
+    create(&broker, "t", 1).await;
+    set(&broker, "share.auto.offset.reset", "earliest").await;
+    subscribe(&broker).await;
+    produce_large(&broker, 0, 3).await;
+    // Room for one and a half, then for less than one.
+    for (bytes_max, expected) in [(LARGE + LARGE / 2, "0-0 x1"), (1, "1-1 x1")] {
+        let plan = ShareFetchPlan {
+            bytes_max,
+            ..everything(&broker, "a", 0)
+        };
+        let fetched = drive(&broker, broker.shares().fetch(plan)).await.unwrap();
+        assert_eq!(shown(&fetched), expected);
+    }
+}
+
+#[tokio::test]
 async fn what_was_acquired_before_damage_is_handed_out() {
     let machine = Machine::new(22);
     let broker = with_memory(&machine, 64 << 20);

@@ -414,6 +414,12 @@ impl ShareFetch<'_> {
             self.is_full = true;
             return Ok(());
         };
+        let bytes: usize = read.records.iter().map(Bytes::len).sum();
+        if self.has_acquired() && bytes > self.bytes_left {
+            // Only the first batch of an answer may be larger than what is left.
+            self.is_full = true;
+            return Ok(());
+        }
         let floor = self.acquired_end(target.position);
         let scan = Scan::of(&read, (floor, from), below).map_err(|error| FetchError::Damaged {
             partition: target.partition.folder().to_string(),
