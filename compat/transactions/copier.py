@@ -3,6 +3,8 @@
 usage: copier.py BOOTSTRAP NAME TIMEOUT_MS
 
 Each input carries a number; for every one the output gets it once, in the partition of the input. Some transactions are aborted.
+Ends with 3 where the producer is fenced or fails for good (whoever started it starts it again), with 1 where a call of the client does not
+return.
 """
 
 import faulthandler
@@ -21,18 +23,22 @@ def main():
         try:
             copy(bootstrap, name, timeout)
         except KafkaException as error:
-            print(time.time(), name, "again:", error, flush=True)
+            print(time.time(), name, "ends:" if is_fatal(error) else "again:", error, flush=True)
+            if is_fatal(error):
+                sys.exit(FATAL)
             time.sleep(0.1)
 
 
 def copy(bootstrap, name, timeout):
-    producer = Producer({
-        "bootstrap.servers": bootstrap, "transactional.id": name, "transaction.timeout.ms": timeout, "message.timeout.ms": timeout,
-        "linger.ms": 1, "reconnect.backoff.max.ms": 200, "retry.backoff.ms": 20,
+    # librdkafka 2.16 forgets its only broker once it is down, but not that it coordinates the group, and then waits in
+    # send_offsets_to_transaction for ever (hang.py, beside Kafka too): so it must not forget it.
+    both = {"bootstrap.servers": bootstrap, "metadata.recovery.strategy": "none", "reconnect.backoff.max.ms": 200}
+    producer = Producer(both | {
+        "transactional.id": name, "transaction.timeout.ms": timeout, "message.timeout.ms": timeout, "linger.ms": 1, "retry.backoff.ms": 20,
     })
-    consumer = Consumer({
-        "bootstrap.servers": bootstrap, "group.id": "copiers", "enable.auto.commit": False, "auto.offset.reset": "earliest",
-        "isolation.level": "read_committed", "session.timeout.ms": 6000, "heartbeat.interval.ms": 500, "reconnect.backoff.max.ms": 200,
+    consumer = Consumer(both | {
+        "group.id": "copiers", "enable.auto.commit": False, "auto.offset.reset": "earliest", "isolation.level": "read_committed",
+        "session.timeout.ms": 6000, "heartbeat.interval.ms": 500,
     })
     try:
         retried(producer.init_transactions)
@@ -47,22 +53,22 @@ def step(producer, consumer):
     read = [each for each in consumer.consume(random.choice((1, 5, 50)), timeout=0.5) if not each.error()]
     if not read:
         return
-    # librdkafka 2.16 may wait for ever in send_offsets_to_transaction, whatever its time-out, where the broker went away before: it has
-    # nothing on its way then. Like any watchdog, this one ends the process.
+    # Each call below is given two seconds, five times.
     faulthandler.dump_traceback_later(STUCK_SECONDS, exit=True)
     producer.begin_transaction()
     try:
         for each in read:
             topic = each.topic().replace("in-", "out-")
             producer.produce(topic, each.value(), partition=each.partition())
+        # Work that takes its time, so that faults meet transactions under way.
+        time.sleep(random.choice((0, 0, 0.1, 0.5)))
         if random.random() < 0.1:
             raise Aborted
         positions, group = consumer.position(consumer.assignment()), consumer.consumer_group_metadata()
         retried(lambda seconds: producer.send_offsets_to_transaction(positions, group, seconds))
         retried(producer.commit_transaction)
     except (KafkaException, Aborted) as error:
-        code = error.args[0] if isinstance(error, KafkaException) else None
-        if isinstance(code, KafkaError) and code.fatal():
+        if is_fatal(error):
             raise
         retried(producer.abort_transaction)
         # What was read is read again: from where the group stands.
@@ -71,7 +77,13 @@ def step(producer, consumer):
         faulthandler.cancel_dump_traceback_later()
 
 
-STUCK_SECONDS = 15
+STUCK_SECONDS = 40
+FATAL = 3
+
+
+def is_fatal(error):
+    code = error.args[0] if isinstance(error, KafkaException) else None
+    return isinstance(code, KafkaError) and code.fatal()
 
 
 class Aborted(Exception):

@@ -1,26 +1,37 @@
 """Read-process-write in transactions over two topics and a group, with `kill -9` of clients and broker at random.
 
-usage: rounds.py FANLOG DIR PORT ROUNDS SEED
+usage: rounds.py FANLOG DIR PORT ROUNDS SEED [RESULTS COMMIT BUILD]
 
-Each round writes numbers to `in-a` and `in-b`, lets three copiers carry them over, and kills copiers and the broker meanwhile. At the
-end a reader of committed records must find every number exactly once, in order for each partition of the input (TXN-1), no transaction
-may be under way for longer than its time-out, and the group must stand at the end of the input.
+Each round writes numbers to `in-a` and `in-b`, lets three copiers carry them over, and meanwhile kills copiers (to be started again at
+once, or by the next round: then their transactions and their places in the group end by their time-outs), freezes one until another of
+its name has taken over (a zombie, whose writes must count for nothing: TXN-2), and kills the broker. At the end of a round a reader of
+committed records must find every number exactly once, in order for each partition of the input (TXN-1), and the group must stand at the
+end of the input. No last stable offset, of the offsets' topic neither, may stand still for longer than the transaction time-out and the
+broker's start.
 """
 
+import datetime
 import os
+import platform
 import random
 import signal
 import subprocess
 import sys
 import time
 
-from confluent_kafka import Consumer, Producer, TopicPartition
+from confluent_kafka import Consumer, ConsumerGroupTopicPartitions, Producer, TopicPartition
 from confluent_kafka.admin import AdminClient, NewTopic
+
+from stable import Watch
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 TOPICS, PARTITIONS, TIMEOUT_MS, COPIERS = ("a", "b"), 2, 6000, 3
+# Beside the time-out a transaction may take until its broker is there again, and until somebody looks.
+SLACK_SECONDS = 2.0
 # The time-out of what a killed copier left, the session of its place in the group, and the work itself.
-PATIENCE = 60
+PATIENCE = 30
+# How copiers end.
+STUCK, FATAL = 1, 3
 
 
 class Broker:
@@ -31,7 +42,7 @@ class Broker:
 
     def start(self):
         self.process = subprocess.Popen(self.command, stdout=self.log, stderr=self.log)
-        admin = AdminClient({"bootstrap.servers": self.bootstrap})
+        admin = AdminClient({"bootstrap.servers": self.bootstrap, "log_level": 0, "metadata.recovery.strategy": "none"})
         deadline = time.monotonic() + 60
         while True:
             try:
@@ -53,24 +64,48 @@ class Broker:
 class Copiers:
     def __init__(self, bootstrap, log):
         self.bootstrap, self.log = bootstrap, log
+        self.zombies, self.stuck, self.fenced = [], 0, 0
         self.processes = [self.start(number) for number in range(COPIERS)]
+        self.is_dead = [False] * COPIERS
 
     def start(self, number):
         command = [sys.executable, os.path.join(HERE, "copier.py"), self.bootstrap, f"copier-{number}", str(TIMEOUT_MS)]
         return subprocess.Popen(command, stdout=self.log, stderr=self.log)
 
-    def kill_one(self):
+    def hit_one(self):
         number = random.randrange(COPIERS)
-        self.processes[number].send_signal(signal.SIGKILL)
-        self.processes[number].wait()
-        self.processes[number] = self.start(number)
+        way = random.choice(("kill", "kill for long", "freeze"))
+        process = self.processes[number]
+        if way == "freeze" and process.poll() is None:
+            process.send_signal(signal.SIGSTOP)
+            self.zombies.append(process)
+        else:
+            process.send_signal(signal.SIGKILL)
+            process.wait()
+        if way == "kill for long" and sum(self.is_dead) + 1 < COPIERS:
+            self.is_dead[number] = True
+        else:
+            self.processes[number], self.is_dead[number] = self.start(number), False
+
+    def wake_zombies(self):
+        for process in self.zombies:
+            process.send_signal(signal.SIGCONT)
+
+    def restart_all(self):
+        """Those that were left dead too; what zombies did not learn by writing they need not learn any more."""
+        for process in self.zombies:
+            process.send_signal(signal.SIGKILL)
+            self.fenced += process.wait() == FATAL
+        self.zombies, self.is_dead = [], [False] * COPIERS
+        self.restart_ended()
 
     def restart_ended(self):
-        """As a supervisor does; how many there were."""
-        ended = [number for number, process in enumerate(self.processes) if process.poll() is not None]
-        for number in ended:
+        """As a supervisor does."""
+        for number, process in enumerate(self.processes):
+            if process.poll() is None or self.is_dead[number]:
+                continue
+            self.stuck += process.returncode == STUCK
             self.processes[number] = self.start(number)
-        return len(ended)
 
     def say_where(self):
         for process in self.processes:
@@ -78,7 +113,7 @@ class Copiers:
         time.sleep(1)
 
     def stop(self):
-        for process in self.processes:
+        for process in self.processes + self.zombies:
             process.send_signal(signal.SIGKILL)
             process.wait()
 
@@ -89,32 +124,70 @@ def main():
     data = os.path.join(directory, "data")
     os.makedirs(data)
     broker = Broker(program, data, port)
-    admin = AdminClient({"bootstrap.servers": broker.bootstrap})
+    admin = AdminClient({"bootstrap.servers": broker.bootstrap, "log_level": 0, "metadata.recovery.strategy": "none"})
     names = [f"{way}-{topic}" for way in ("in", "out") for topic in TOPICS]
     for done in admin.create_topics([NewTopic(name, PARTITIONS, 1) for name in names]).values():
         done.result()
+    watch = Watch(broker.bootstrap, ["out-a", "out-b", "__consumer_offsets"])
     copiers = Copiers(broker.bootstrap, open(os.path.join(directory, "copiers.log"), "ab"))
+    written = {(topic, part): 0 for topic in TOPICS for part in range(PARTITIONS)}
+    longest, kills = 0.0, 0
     try:
-        written = {(topic, part): 0 for topic in TOPICS for part in range(PARTITIONS)}
         for number in range(rounds):
             began = time.monotonic()
-            write(broker.bootstrap, written)
-            for _ in range(random.randrange(1, 4)):
-                time.sleep(random.uniform(0.05, 1.5))
-                if random.random() < 0.5:
-                    copiers.kill_one()
-                else:
-                    broker.kill()
-                    broker.start()
-            waited = check(broker.bootstrap, written, copiers)
+            kills += hit(broker, copiers, written)
+            waited = check(broker.bootstrap, admin, written, copiers)
+            longest = max(longest, waited)
             print(f"round {number + 1}: {sum(written.values())} records once each, {waited:.1f} s after the last kill, {time.monotonic() - began:.1f} s", flush=True)
+            copiers.restart_all()
+            judge(watch, copiers)
     finally:
         copiers.stop()
+        watch.stop()
         broker.stop()
+    verdict = (
+        f"holds: each record once; all was out at most {longest:.1f} s after the last kill; no last stable offset stood still for longer than "
+        f"{watch.longest:.1f} s ({watch.where}; {watch.looked} looks), where the transaction time-out is {TIMEOUT_MS // 1000} s; the broker was "
+        f"killed {kills} times; {copiers.fenced} zombies met their fence; {copiers.stuck} calls of clients did not return"
+    )
+    print(verdict)
+    if len(sys.argv) > 6:
+        note(sys.argv[6:], seed, rounds, sum(written.values()), verdict)
+
+
+def hit(broker, copiers, written):
+    """One round's input and faults; how often the broker was killed."""
+    write(broker.bootstrap, written)
+    kills = 0
+    for _ in range(random.randrange(1, 4)):
+        time.sleep(random.uniform(0.05, 1.5))
+        if random.random() < 0.5:
+            copiers.hit_one()
+        else:
+            broker.kill()
+            broker.start()
+            kills += 1
+    copiers.wake_zombies()
+    return kills
+
+
+def judge(watch, copiers):
+    limit = TIMEOUT_MS / 1000 + SLACK_SECONDS
+    assert watch.longest <= limit, f"hangs: the last stable offset stood still for {watch.longest:.1f} s: {watch.where}"
+    assert copiers.stuck == 0, "a client's call did not return: copiers.log says which"
+
+
+def note(where, seed, rounds, records, verdict):
+    """A row like those of the other scenarios."""
+    results, commit, build = where
+    machine = f"{platform.system()} {platform.release().split('-')[0]}, {os.cpu_count()} cores"
+    row = [datetime.date.today().isoformat(), commit, machine, f"transactions ({build} build), seed {seed}", rounds, *[records] * 3, verdict]
+    with open(results, "a", encoding="utf-8") as file:
+        file.write("| " + " | ".join(str(cell) for cell in row) + " |\n")
 
 
 def write(bootstrap, written):
-    producer = Producer({"bootstrap.servers": bootstrap, "enable.idempotence": True})
+    producer = Producer({"bootstrap.servers": bootstrap, "enable.idempotence": True, "log_level": 0, "metadata.recovery.strategy": "none"})
     for (topic, part), count in written.items():
         more = random.randrange(20, 200)
         for number in range(count, count + more):
@@ -123,7 +196,7 @@ def write(bootstrap, written):
     assert producer.flush(60) == 0, "the input is not written"
 
 
-def check(bootstrap, written, copiers):
+def check(bootstrap, admin, written, copiers):
     """How long it took until all of the output was there."""
     began = time.monotonic()
     while True:
@@ -132,13 +205,20 @@ def check(bootstrap, written, copiers):
             numbers = found.get(place, [])
             assert numbers == list(range(len(numbers))), f"TXN-1: out-{place} has {odd(numbers)}"
         if all(len(found.get(place, [])) == count for place, count in written.items()):
-            break
+            if stands_at_the_end(admin, written):
+                break
         if time.monotonic() - began > PATIENCE:
             copiers.say_where()
             raise AssertionError(f"hangs: {[(place, len(found.get(place, [])), count) for place, count in written.items()]}")
         copiers.restart_ended()
         time.sleep(0.3)
     return time.monotonic() - began
+
+
+def stands_at_the_end(admin, written):
+    asked = admin.list_consumer_group_offsets([ConsumerGroupTopicPartitions("copiers")])["copiers"]
+    stands = {(at.topic.removeprefix("in-"), at.partition): at.offset for at in asked.result(10).topic_partitions}
+    return all(stands.get(place, 0) == count for place, count in written.items())
 
 
 def odd(numbers):

@@ -314,6 +314,50 @@ def offsets_in_transactions(side):
         fetch("aborted")
 
 
+def kinds_of_groups(side):
+    """A name under which there are only offsets of a transaction under way becomes a group of each kind."""
+    topic = side.topic("t")
+
+    def committed(note, group):
+        wanted = [{"Name": topic, "PartitionIndexes": [0]}]
+        side.ask("OffsetFetch", 7, note, GroupId=group, Topics=wanted, RequireStable=False)
+
+    def listed(note, group):
+        groups = side.quietly("ListGroups", 5, StatesFilter=[], TypesFilter=[])["Groups"]
+        side.note("ListGroups", 5, note, [{"type": each["GroupType"], "state": each["GroupState"]} for each in groups if each["GroupId"] == group])
+
+    def share(note, group, epoch=0):
+        side.ask("ShareGroupHeartbeat", 1, note, on=group, GroupId=group, MemberId="m", MemberEpoch=epoch, RackId=None, SubscribedTopicNames=[topic])
+
+    def consumer(note, group, epoch=0):
+        side.ask(
+            "ConsumerGroupHeartbeat", 1, note, on=group, GroupId=group, MemberId="m", MemberEpoch=epoch, InstanceId=None, RackId=None,
+            RebalanceTimeoutMs=30000, SubscribedTopicNames=[topic], SubscribedTopicRegex=None, ServerAssignor=None, TopicPartitions=[],
+        )
+
+    for kind, joins in (("share", share), ("consumer", consumer)):
+        for is_committed in (True, False):
+            t, name = Transactional(side, f"{kind}{is_committed}", topic), f"{kind}, {'committed' if is_committed else 'aborted'}"
+            group = side.group(f"g{kind}{is_committed}")
+
+            def commit(note, offset=5):
+                partitions = [{"PartitionIndex": 0, "CommittedOffset": offset, "CommittedMetadata": "m"}]
+                side.ask("TxnOffsetCommit", 3, f"{name}, {note}", **t.ident(GroupId=group), Topics=[{"Name": topic, "Partitions": partitions}])
+
+            side.ask("AddOffsetsToTxn", 3, f"{name}, add", **t.ident(GroupId=group))
+            commit("pending")
+            listed(f"{name}, pending", group)
+            side.ask("DeleteGroups", 2, f"{name}, pending", GroupsNames=[side.topic_name("never")])
+            joins(f"{name}, joins", group)
+            listed(f"{name}, joined", group)
+            committed(f"{name}, joined", group)
+            commit("again", 6)
+            t.end(f"{name}, end", is_committed)
+            committed(f"{name}, ended", group)
+            joins(f"{name}, leaves", group, -1)
+            listed(f"{name}, left", group)
+
+
 def listing(side):
     topic = side.topic("t")
     a, b = Transactional(side, "a", topic), Transactional(side, "b", topic)
@@ -361,6 +405,36 @@ def markers(side):
         write("an older coordinator", coordinator=99999)
 
 
+def marker_epochs(side):
+    """Of a transaction of the second generation the marker has a later epoch than its records."""
+    topic = side.topic("t")
+    for generation in (0, 1, 2, 3):
+        t, to = Transactional(side, f"g{generation}", topic), [topic]
+
+        def write(note, bump, coordinator=100000):
+            marker = {
+                "ProducerId": t.producer, "ProducerEpoch": t.epoch + bump, "TransactionResult": False, "CoordinatorEpoch": coordinator,
+                "Topics": [{"Name": to[0], "PartitionIndexes": [0]}], "TransactionVersion": generation,
+            }
+            side.ask("WriteTxnMarkers", 2, f"{note}, generation {generation}", Markers=[marker])
+
+        write("nothing known", 0)
+        t.add("begin")
+        t.send("hangs")
+        write("before", -1)
+        write("the same epoch", 0)
+        t.fetch(f"the same epoch, generation {generation}")
+        write("the same epoch again", 0)
+        write("the next epoch", 1)
+        t.fetch(f"the next epoch, generation {generation}")
+        write("the next epoch again", 1)
+        write("the next epoch again, of an older coordinator", 1, 99999)
+        write("the epoch before", 0)
+        write("the one behind", 2)
+        t.fetch(f"the one behind, generation {generation}")
+
+
 CASES = [
-    coordinators, adding, ending_old, ending_new, fencing, out_of_time, unverified, reading, offsets_in_transactions, listing, markers,
+    coordinators, adding, ending_old, ending_new, fencing, out_of_time, unverified, reading, offsets_in_transactions, kinds_of_groups, listing, markers,
+    marker_epochs,
 ]
