@@ -314,7 +314,7 @@ def offsets_in_transactions(side):
         fetch("aborted")
 
 
-def kinds_of_groups(side):
+def only_pending_offsets(side):
     """A name under which there are only offsets of a transaction under way becomes a group of each kind."""
     topic = side.topic("t")
 
@@ -435,6 +435,6 @@ def marker_epochs(side):
 
 
 CASES = [
-    coordinators, adding, ending_old, ending_new, fencing, out_of_time, unverified, reading, offsets_in_transactions, kinds_of_groups, listing, markers,
+    coordinators, adding, ending_old, ending_new, fencing, out_of_time, unverified, reading, offsets_in_transactions, only_pending_offsets, listing, markers,
     marker_epochs,
 ]

@@ -15,6 +15,8 @@ pub use fanlog_storage::AppendError as RefusedBatch;
 pub(crate) enum Appender {
     Client,
     Coordinator,
+    /// Of a transaction of the second generation.
+    LaterMarker,
 }
 
 /// Why an append was not done.

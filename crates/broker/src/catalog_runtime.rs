@@ -174,7 +174,8 @@ impl Broker {
             .iter()
             .map(|record| (record.encode_key(), record.encode_value()))
             .collect();
-        let mut batch = internal_batch(&encoded, self.environment().clock.wall_ms());
+        let mut batch = internal_batch(&encoded, self.environment().clock.wall_ms())
+            .map_err(|error| unavailable(&error))?;
         self.catalog
             .partition
             .append_as(&mut batch, Appender::Coordinator, None)

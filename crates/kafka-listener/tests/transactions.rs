@@ -495,6 +495,45 @@ async fn an_administrator_ends_what_hangs() {
 }
 
 #[tokio::test]
+async fn a_marker_of_the_second_generation_ends_no_transaction_of_its_own_epoch() {
+    let server = Server::start().await;
+    server.topic("t", 1).await;
+    let mut a = Producer::init(&server, "a").await;
+    a.send("hangs", 12).await;
+    let mut client = server.client().await;
+    // Generation, how far its epoch lies above, and whether it is taken.
+    let steps = [
+        (2, 0, false),
+        (2, 1, true),
+        // Once more, as after an answer that was lost.
+        (2, 1, true),
+        (2, 0, false),
+    ];
+    for (generation, above, is_taken) in steps {
+        let request = WriteTxnMarkersRequest {
+            markers: vec![WritableTxnMarker {
+                producer_id: a.producer,
+                producer_epoch: a.epoch + above,
+                topics: vec![WritableTxnMarkerTopic {
+                    name: "t".into(),
+                    partition_indexes: vec![0],
+                }],
+                transaction_version: generation,
+                ..Default::default()
+            }],
+        };
+        let answer = client.call(&request, 2).await;
+        let code = error(answer.markers[0].topics[0].partitions[0].error_code);
+        let wanted = match is_taken {
+            true => ErrorCode::None,
+            false => ErrorCode::InvalidProducerEpoch,
+        };
+        assert_eq!(code, wanted, "{generation}, {above}");
+    }
+    assert_eq!(fetched(&mut client, 0, 1).await.last_stable_offset, 3);
+}
+
+#[tokio::test]
 async fn transactions_are_listed_and_described() {
     let server = Server::start().await;
     server.topic("t", 2).await;

@@ -97,15 +97,18 @@ pub(crate) struct CoordinatorsBatch {
     pub(crate) is_control: bool,
     /// Of a marker.
     pub(crate) coordinator_epoch: Option<i32>,
+    /// Whether it ends a transaction of the second generation, under the epoch behind that transaction's.
+    pub(crate) is_later: bool,
 }
 
 impl CoordinatorsBatch {
-    pub(crate) fn of(header: &BatchHeader) -> Self {
+    pub(crate) fn of(header: &BatchHeader, is_later: bool) -> Self {
         Self {
             producer_id: header.producer_id,
             producer_epoch: header.producer_epoch,
             is_control: header.is_control,
             coordinator_epoch: header.marker.map(|marker| marker.coordinator_epoch),
+            is_later,
         }
     }
 }
@@ -235,7 +238,10 @@ impl ProducerState {
     ) -> Result<(), AppendError> {
         let known = self.producers.get(&batch.producer_id);
         if let Some(producer) = known {
-            if batch.producer_epoch < producer.epoch {
+            // Of the same epoch it belongs to the transaction before, unless nothing is open: then it is that marker again.
+            let is_open = producer.current_txn_first_offset != NONE;
+            let is_of_before = batch.is_later && is_open && batch.producer_epoch == producer.epoch;
+            if batch.producer_epoch < producer.epoch || is_of_before {
                 return Err(AppendError::InvalidProducerEpoch {
                     producer_id: batch.producer_id,
                     current: producer.epoch,

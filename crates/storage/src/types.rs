@@ -16,6 +16,9 @@ pub enum AppendOrigin {
     Client,
     /// One of our coordinators, which may write several batches and control records.
     Coordinator,
+    /// One of our coordinators, or who stands in for it, that ends a transaction of the second generation: the epoch of its marker lies
+    /// above that of the transaction.
+    LaterMarker,
 }
 
 /// What an append did.

@@ -1,5 +1,6 @@
 //! A decision's records as bytes.
 
+use super::shard::LogError;
 use crate::internal_batch::{internal_batch, transactional_batch};
 use fanlog_coordinators::group::{GroupRecord, TransactionalWrite, record_format};
 use fanlog_model::TimestampMs;
@@ -11,7 +12,7 @@ pub(super) fn group_batch(
     records: &[GroupRecord],
     transaction: Option<TransactionalWrite>,
     now: TimestampMs,
-) -> Result<Vec<u8>, EncodeError> {
+) -> Result<Vec<u8>, LogError> {
     if let Some(TransactionalWrite::End(end)) = transaction {
         let marker = EndMarker {
             is_commit: end.is_commit,
@@ -27,10 +28,11 @@ pub(super) fn group_batch(
         .iter()
         .map(encode)
         .collect::<Result<Vec<_>, EncodeError>>()?;
-    Ok(match transaction {
+    let batch = match transaction {
         Some(TransactionalWrite::Offsets(producer)) => {
             transactional_batch(&encoded, now, producer.id, producer.epoch)
         }
         _ => internal_batch(&encoded, now),
-    })
+    };
+    Ok(batch?)
 }

@@ -338,6 +338,7 @@ impl Groups {
         index: PartitionIndex,
         producer: OffsetsProducer,
         marker: EndMarker,
+        is_later_marker: bool,
     ) -> Result<Receiver<Answer>, MarkerError> {
         let shards = self.shards();
         let shard = usize::try_from(index.0).ok().and_then(|i| shards.get(i));
@@ -346,6 +347,7 @@ impl Groups {
             producer,
             allowed_at: None,
             coordinator_epoch: Some(marker.coordinator_epoch),
+            is_later_marker,
         };
         let end = |call| {
             Input::EndOffsets(EndOffsets {

@@ -21,6 +21,7 @@ use fanlog_coordinators::group::{
 };
 use fanlog_coordinators::{CallId, Now};
 use fanlog_model::{GroupId, Offset};
+use fanlog_protocol::records::BuildError;
 use fanlog_protocol::wire::EncodeError;
 use parking_lot::Mutex;
 use std::collections::HashMap;
@@ -52,6 +53,8 @@ pub(crate) struct Written {
     pub(crate) allowed_at: Option<Offset>,
     /// The epoch of the coordinator that ends the transaction.
     pub(crate) coordinator_epoch: Option<i32>,
+    /// Whether it ends one of the second generation, and so must have a later epoch.
+    pub(crate) is_later_marker: bool,
 }
 
 /// Why nothing is written in a transaction.
@@ -105,6 +108,8 @@ struct Machine {
 pub(super) enum LogError {
     #[error(transparent)]
     Encode(#[from] EncodeError),
+    #[error(transparent)]
+    Build(#[from] BuildError),
     #[error(transparent)]
     Append(#[from] AppendError),
 }
@@ -211,6 +216,7 @@ impl Shard {
                     producer.id,
                     producer.epoch,
                     written.coordinator_epoch,
+                    written.is_later_marker,
                     written.allowed_at,
                 )
             });

@@ -305,6 +305,7 @@ impl Partition {
         let origin = match appender {
             Appender::Client => AppendOrigin::Client,
             Appender::Coordinator => AppendOrigin::Coordinator,
+            Appender::LaterMarker => AppendOrigin::LaterMarker,
         };
         // Checked before the lock is taken: a small batch may stand for very many bytes, and others wait for the lock.
         let config = self.with_log(|log| log.config().clone())?;

@@ -21,6 +21,7 @@ use fanlog_coordinators::share::{
     self, Decision, Input, Ledger, Policy, Reply, ShareKey, ShareRecord, Waiting, record_format,
 };
 use fanlog_model::Offset;
+use fanlog_protocol::records::BuildError;
 use fanlog_protocol::wire::EncodeError;
 use parking_lot::Mutex;
 use std::collections::{BTreeSet, HashMap};
@@ -94,6 +95,8 @@ pub(super) const RECORDS_PER_BATCH: usize = 16;
 pub(super) enum LogError {
     #[error(transparent)]
     Encode(#[from] EncodeError),
+    #[error(transparent)]
+    Build(#[from] BuildError),
     #[error(transparent)]
     Append(#[from] AppendError),
 }
@@ -286,7 +289,7 @@ impl Shard {
     ) -> Result<(), LogError> {
         let encode = |(key, record): &(ShareKey, ShareRecord)| record_format::encode(key, record);
         let encoded = records.iter().map(encode).collect::<Result<Vec<_>, _>>()?;
-        let mut batch = internal_batch(&encoded, now.wall);
+        let mut batch = internal_batch(&encoded, now.wall)?;
         let receipt = self
             .partition
             .append_as(&mut batch, Appender::Coordinator, None)?;

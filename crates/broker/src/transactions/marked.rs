@@ -2,7 +2,7 @@
 
 use super::Transactions;
 use super::markers::append_marker;
-use crate::append_types::AppendError;
+use crate::append_types::{AppendError, Appender};
 use crate::groups::{CoordinatorError, OFFSETS_TOPIC};
 use crate::lookup::{LookupError, PartitionUnavailable, TopicRef};
 use fanlog_coordinators::group::OffsetsProducer;
@@ -20,6 +20,8 @@ pub struct WrittenMarker {
     pub is_commit: bool,
     /// The epoch of the coordinator that says so.
     pub coordinator_epoch: i32,
+    /// Whether the transaction is of the second generation: then the marker has a later epoch than the transaction.
+    pub is_later: bool,
     /// Where.
     pub partition: TopicPartition,
 }
@@ -60,14 +62,20 @@ impl Transactions {
                 id: marker.producer.id,
                 epoch: marker.producer.epoch,
             };
-            let receiver = broker.groups().write_end(index, producer, end)?;
+            let receiver = broker
+                .groups()
+                .write_end(index, producer, end, marker.is_later)?;
             let reason = "its log refused a write; retry".into();
             let failed = |_| CoordinatorError::NotAvailable { reason };
             receiver.await.map_err(failed)?;
             return Ok(());
         }
         let now = broker.environment().clock.wall_ms();
-        let last = append_marker(&partition, marker.producer, end, now)?;
+        let appender = match marker.is_later {
+            true => Appender::LaterMarker,
+            false => Appender::Coordinator,
+        };
+        let last = append_marker(&partition, marker.producer, end, appender, now)?;
         partition.durable(last.plus(1)).await?;
         Ok(())
     }

@@ -167,11 +167,12 @@ fn append_to(
         };
         let receiver = broker
             .groups()
-            .write_end(partition.index(), producer, marker)?;
+            .write_end(partition.index(), producer, marker, false)?;
         return Ok(Pending::InGroups(receiver));
     }
     let now = broker.environment().clock.wall_ms();
-    let last = append_marker(partition, producer, marker, now)?;
+    // The lock of the machine keeps a late marker from the next transaction, of either generation.
+    let last = append_marker(partition, producer, marker, Appender::Coordinator, now)?;
     Ok(Pending::InPartition(partition.clone(), last.plus(1)))
 }
 
@@ -192,10 +193,11 @@ pub(super) fn append_marker(
     partition: &Arc<Partition>,
     producer: Producer,
     marker: EndMarker,
+    appender: Appender,
     now: TimestampMs,
 ) -> Result<Offset, AppendError> {
     let mut batch = marker.batch(producer.id, producer.epoch, now);
-    let receipt = partition.append_as(&mut batch, Appender::Coordinator, None)?;
+    let receipt = partition.append_as(&mut batch, appender, None)?;
     Ok(receipt.last_offset())
 }
 

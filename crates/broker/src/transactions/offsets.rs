@@ -93,6 +93,7 @@ impl Transactions {
             producer,
             allowed_at,
             coordinator_epoch: None,
+            is_later_marker: false,
         };
         let receiver = shard.submit_in_transaction(written, |call| {
             let commit = CommitOffsets { call, ..commit };

@@ -22,6 +22,7 @@ use fanlog_coordinators::transaction::{
 };
 use fanlog_coordinators::{CallId, Now};
 use fanlog_model::Offset;
+use fanlog_protocol::records::BuildError;
 use fanlog_protocol::wire::EncodeError;
 use parking_lot::Mutex;
 use std::collections::HashMap;
@@ -86,6 +87,8 @@ struct Machine {
 enum LogError {
     #[error(transparent)]
     Encode(#[from] EncodeError),
+    #[error(transparent)]
+    Build(#[from] BuildError),
     #[error(transparent)]
     Append(#[from] AppendError),
 }
@@ -208,7 +211,7 @@ impl Shard {
             let record = record_format::encode(record)?;
             encoded.push((record.key, record.value));
         }
-        let mut batch = internal_batch(&encoded, now.wall);
+        let mut batch = internal_batch(&encoded, now.wall)?;
         let receipt = self
             .partition
             .append_as(&mut batch, Appender::Coordinator, None)?;

@@ -108,6 +108,7 @@ impl World {
             producer,
             is_commit: false,
             coordinator_epoch,
+            is_later: false,
             partition: self.partition(0).topic_partition(),
         };
         let written = self.drive(self.transactions().write_marker(marker)).await;

@@ -8,8 +8,8 @@
 use super::deadlines::Purpose;
 use super::live_group::{LiveGroup, Phase};
 use super::{
-    Answer, EndOffsets, GroupError, GroupKind, GroupRecord, GroupSettings, Input, Ledger, MemberId,
-    OffsetsProducer, Reply, TopicsSnapshot, Waiting,
+    Answer, EndOffsets, GroupError, GroupKind, GroupRecord, GroupSettings, Input, Ledger,
+    LedgerGroup, MemberId, OffsetsProducer, Reply, TopicsSnapshot, Waiting,
 };
 use crate::{CallId, Now};
 use fanlog_model::GroupId;
@@ -131,11 +131,12 @@ impl<'a> Deciding<'a> {
 
     /// Of which kind a group is; `None` if there is no such group and the name is free.
     pub(super) fn kind(&self, id: &GroupId) -> Option<GroupKind> {
-        let logged = self.ledger.group(id).map(super::LedgerGroup::kind);
+        let logged = self.ledger.group(id).map(LedgerGroup::kind);
         let live = self.waiting.groups.contains_key(id);
+        let is_classic = live || self.ledger.pending().has_any(id);
         let is_queue = || self.topics.is_queue(id).then_some(GroupKind::Queue);
         logged
-            .or(live.then_some(GroupKind::Classic))
+            .or(is_classic.then_some(GroupKind::Classic))
             .or_else(is_queue)
     }
 
@@ -150,7 +151,11 @@ impl<'a> Deciding<'a> {
             self.waiting.bytes -= group.bytes;
             return Some(group);
         }
-        let known = self.ledger.group(id)?;
+        let Some(known) = self.ledger.group(id) else {
+            // There by what a transaction under way commits, as by what is committed.
+            let is_pending = self.ledger.pending().has_any(id);
+            return is_pending.then(|| LiveGroup::from_ledger(id, &LedgerGroup::default()));
+        };
         if known.kind() != GroupKind::Classic {
             return None;
         }

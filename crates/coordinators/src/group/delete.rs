@@ -40,14 +40,7 @@ impl Deciding<'_> {
                     })
                     .collect())
             })
-            .unwrap_or_else(|| match self.ledger.pending().has_any(id) {
-                true => {
-                    let partitions = delete.partitions.iter();
-                    let outcome = |partition| self.delete_offset(id, false, partition);
-                    Ok(partitions.map(outcome).collect())
-                }
-                false => Err(not_found(id)),
-            });
+            .unwrap_or_else(|| Err(not_found(id)));
         self.reply(delete.call, Answer::DeleteOffsets(result));
     }
 
@@ -94,10 +87,6 @@ impl Deciding<'_> {
             return self.reply(call, Answer::DeleteGroup(result));
         }
         let result = match self.take_group(&id) {
-            None if self.ledger.pending().has_any(&id) => {
-                self.delete_all_offsets(&id);
-                Ok(())
-            }
             None => Err(not_found(&id)),
             Some(group) if group.phase == Phase::Empty => {
                 self.delete_empty_group(group);

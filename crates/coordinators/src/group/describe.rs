@@ -19,7 +19,10 @@ impl Deciding<'_> {
     }
 
     pub(super) fn list(&mut self, list: &List) {
-        let mut all = BTreeMap::new();
+        // What is there by offsets of transactions under way alone comes first, and gives way to what is known of it.
+        let pending = self.ledger.pending().groups();
+        let of_pending = |id| (id, (None, GroupState::Empty, GroupKind::Classic));
+        let mut all: BTreeMap<_, _> = pending.map(of_pending).collect();
         for (id, known) in self.ledger.groups() {
             let metadata = known.metadata.as_ref();
             let protocol_type = metadata.and_then(|m| m.protocol_type.clone());

@@ -47,6 +47,11 @@ impl PendingOffsets {
         of_group.is_some_and(|partitions| partitions.contains_key(partition))
     }
 
+    /// The groups of which transactions under way have an offset.
+    pub(super) fn groups(&self) -> impl Iterator<Item = &GroupId> {
+        self.holders.keys()
+    }
+
     /// Whether a transaction under way has an offset of a group.
     pub fn has_any(&self, group: &GroupId) -> bool {
         self.holders.contains_key(group)
@@ -237,11 +242,6 @@ impl Deciding<'_> {
         });
         checked.unwrap_or_else(|| match commit.generation {
             ..0 => Ok(()),
-            // The group is there by what is pending, and has no members.
-            _ if self.ledger.pending().has_any(&commit.group) => Err(GroupError::UnknownMember {
-                group: commit.group.clone(),
-                member: commit.member_id.clone(),
-            }),
             _ if commit.names_missing_group => Err(GroupError::GroupNotFound {
                 group: commit.group.clone(),
             }),

@@ -2,7 +2,7 @@
 //!
 //! Behaviour: the way out where a transaction hangs that no coordinator knows (Admin.abortTransaction, `fanlog txn abort`). Answers when
 //! the markers are durable. A marker of an older epoch than the producer's, or the last coordinator's, is refused.
-//! Versions: 2 the generation of the transaction.
+//! Versions: 2 the generation of the transaction; a marker of the second generation ends no transaction of its own epoch.
 
 use super::add_partitions_to_txn::producer;
 use crate::context::ConnectionContext;
@@ -16,6 +16,9 @@ use fanlog_protocol::messages::write_txn_markers_response::{
 };
 use fanlog_protocol::messages::{RequestHeader, WriteTxnMarkersRequest, WriteTxnMarkersResponse};
 use std::borrow::Cow;
+
+/// `transaction.version` from which a producer's epoch rises with every transaction.
+const SECOND_GENERATION: i8 = 2;
 
 pub(crate) async fn handle(
     context: &ConnectionContext,
@@ -61,6 +64,7 @@ async fn write(
         producer: producer(marker.producer_id, marker.producer_epoch),
         is_commit: marker.transaction_result,
         coordinator_epoch: marker.coordinator_epoch,
+        is_later: marker.transaction_version >= SECOND_GENERATION,
         partition: TopicPartition {
             topic: name,
             partition: PartitionIndex(index),

@@ -107,8 +107,9 @@ impl Log {
                 continue;
             }
             match origin {
-                AppendOrigin::Coordinator => {
-                    let batch = CoordinatorsBatch::of(&header);
+                AppendOrigin::Coordinator | AppendOrigin::LaterMarker => {
+                    let is_later = origin == AppendOrigin::LaterMarker;
+                    let batch = CoordinatorsBatch::of(&header, is_later);
                     self.producers
                         .check_coordinators(batch, checked.allowed_at)?;
                 }
@@ -150,7 +151,7 @@ impl Log {
         let bytes = checked.bytes.bytes();
         let max = match origin {
             AppendOrigin::Client => self.config.segment_bytes,
-            AppendOrigin::Coordinator => i32::MAX as u32,
+            AppendOrigin::Coordinator | AppendOrigin::LaterMarker => i32::MAX as u32,
         };
         if bytes.len() > max as usize {
             return Err(AppendError::ExceedsSegment {

@@ -42,8 +42,8 @@ impl Log {
         self.producers.is_in_transaction(id, epoch)
     }
 
-    /// Whether a coordinator's batch in a producer's name would be taken now: a marker of a coordinator's epoch, or records that were
-    /// allowed when the log ended at `allowed_at`.
+    /// Whether a coordinator's batch in a producer's name would be taken now: a marker of a coordinator's epoch (`is_later`: of the second
+    /// generation), or records that were allowed when the log ended at `allowed_at`.
     ///
     /// # Errors
     /// Why not.
@@ -52,6 +52,7 @@ impl Log {
         producer_id: ProducerId,
         producer_epoch: ProducerEpoch,
         coordinator_epoch: Option<i32>,
+        is_later: bool,
         allowed_at: Option<Offset>,
     ) -> Result<(), AppendError> {
         let batch = CoordinatorsBatch {
@@ -59,6 +60,7 @@ impl Log {
             producer_epoch,
             is_control: coordinator_epoch.is_some(),
             coordinator_epoch,
+            is_later,
         };
         self.producers.check_coordinators(batch, allowed_at)
     }

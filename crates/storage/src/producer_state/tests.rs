@@ -242,15 +242,35 @@ fn a_marker_fences_the_epochs_below_its_own_and_coordinators_that_led_before() {
     ));
     assert!(
         state
-            .check_coordinators(CoordinatorsBatch::of(&marker(5, 2, true, 3)), None)
+            .check_coordinators(CoordinatorsBatch::of(&marker(5, 2, true, 3), false), None)
             .is_ok()
     );
     assert!(matches!(
-        state.check_coordinators(CoordinatorsBatch::of(&marker(4, 2, true, 3)), None),
+        state.check_coordinators(CoordinatorsBatch::of(&marker(4, 2, true, 3), false), None),
         Err(AppendError::InvalidProducerEpoch { .. })
     ));
     assert!(matches!(
-        state.check_coordinators(CoordinatorsBatch::of(&marker(5, 2, true, 2)), None),
+        state.check_coordinators(CoordinatorsBatch::of(&marker(5, 2, true, 2), false), None),
         Err(AppendError::CoordinatorFenced { .. })
     ));
+}
+
+#[test]
+fn a_marker_of_the_second_generation_ends_no_transaction_of_its_own_epoch() {
+    let mut state = ProducerState::default();
+    let check = |state: &ProducerState, epoch, is_later| {
+        let batch = CoordinatorsBatch::of(&marker(epoch, 1, false, 3), is_later);
+        state.check_coordinators(batch, None).is_ok()
+    };
+    assert!(check(&state, 4, true), "of a producer that nobody knows");
+    state.apply(&in_transaction(4, 0, 0), TimestampMs(1));
+    assert!(!check(&state, 3, true) && !check(&state, 4, true));
+    assert!(check(&state, 4, false), "of the first generation");
+    assert!(check(&state, 5, true));
+    state.apply(&marker(5, 1, false, 3), TimestampMs(1));
+    assert!(check(&state, 5, true), "once more");
+    // The next transaction, under the epoch that the marker gave: what comes late of the marker must not end it.
+    state.apply(&in_transaction(5, 0, 2), TimestampMs(1));
+    assert!(!check(&state, 5, true));
+    assert!(check(&state, 6, true));
 }

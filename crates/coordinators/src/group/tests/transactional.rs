@@ -1,6 +1,7 @@
 //! Offsets that transactions commit: who may, which of several counts, and what becomes of them where the group, or its offset, goes.
 
 use crate::group::consumer::{ConsumerHeartbeat, JOIN_EPOCH, LEAVE_EPOCH};
+use crate::group::share::{ShareHeartbeat, ShareHeartbeatAnswer, ShareRules};
 use crate::group::*;
 use crate::{CallId, Now};
 use fanlog_model::{
@@ -332,7 +333,70 @@ fn a_group_with_an_offset_of_a_transaction_under_way_does_not_expire() {
     assert!(machine.ledger.group(&"g".into()).is_none());
 }
 
+#[test]
+fn a_name_with_only_offsets_of_a_transaction_under_way_is_that_of_an_empty_classic_group() {
+    let mut machine = Machine::new();
+    let call = CallId(1);
+    machine.commit_in(A, 100);
+    let refused = machine.join_share();
+    assert!(
+        matches!(refused, Err(GroupError::GroupNotFound { .. })),
+        "{refused:?}"
+    );
+    let (states, types) = (Vec::new(), Vec::new());
+    let list = List {
+        call,
+        states,
+        types,
+    };
+    match machine.hand_in(Input::List(list)) {
+        Some(Answer::List(listed)) => {
+            assert_eq!((&listed[0].group, listed.len()), (&"g".into(), 1));
+            let seen = (listed[0].state, listed[0].group_type);
+            assert_eq!(seen, (GroupState::Empty, "classic"));
+        }
+        other => panic!("{other:?}"),
+    }
+    let group = "g".into();
+    match machine.hand_in(Input::Describe { call, group }) {
+        Some(Answer::Describe(Ok(described))) => assert_eq!(described.state, GroupState::Empty),
+        other => panic!("{other:?}"),
+    }
+    machine.end(A, true);
+    assert_eq!(machine.offset(), Some(100));
+    assert!(machine.join_share().is_err());
+    // One of the new protocol takes such a group over, as it does any that is empty.
+    let mut machine = Machine::new();
+    machine.commit_in(A, 100);
+    assert!(machine.join("m", JOIN_EPOCH) > 0);
+    machine.end(A, true);
+    assert_eq!(machine.offset(), Some(100));
+    // And where nothing came of it, the name is free.
+    let mut machine = Machine::new();
+    machine.commit_in(A, 100);
+    machine.end(A, false);
+    machine.join_share().unwrap();
+}
+
 impl Machine {
+    fn join_share(&mut self) -> Result<ShareHeartbeatAnswer, GroupError> {
+        let joined = self.hand_in(Input::ShareHeartbeat(ShareHeartbeat {
+            call: CallId(1),
+            group: "g".into(),
+            member_id: "m".into(),
+            member_epoch: 0,
+            rack_id: None,
+            topics: Some(vec!["t".into()]),
+            client_id: "c".into(),
+            client_host: "h".into(),
+            rules: ShareRules::default(),
+        }));
+        match joined {
+            Some(Answer::ShareHeartbeat(result)) => result,
+            other => panic!("{other:?}"),
+        }
+    }
+
     fn pass_retention(&mut self) {
         let span = self.settings.offsets_retention * 2;
         self.now.monotonic += span;
