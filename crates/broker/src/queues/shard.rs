@@ -20,9 +20,11 @@ use fanlog_coordinators::queue::{
     self, Decision, Input, Ledger, Policy, QueueKey, QueueRecord, Reply, Waiting, record_format,
 };
 use fanlog_model::Offset;
+use fanlog_protocol::records::BuildError;
 use parking_lot::Mutex;
 use std::sync::{Arc, Weak};
 use std::time::Duration;
+use thiserror::Error;
 use tokio::sync::Notify;
 
 /// A batch of the log is no larger, but for one record.
@@ -47,6 +49,15 @@ enum Phase {
     Loading,
     Active(Box<Machines>),
     Broken(Arc<str>),
+}
+
+/// Why a decision was not logged.
+#[derive(Debug, Error)]
+enum LogError {
+    #[error(transparent)]
+    Build(#[from] BuildError),
+    #[error(transparent)]
+    Append(#[from] AppendError),
 }
 
 /// An answer, and how far the log must be durable before it leaves.
@@ -119,7 +130,7 @@ impl Shard {
         key: &QueueKey,
         decision: Decision,
         now: Now,
-    ) -> Result<Decided, AppendError> {
+    ) -> Result<Decided, LogError> {
         let first = machines.next_deadline();
         if !decision.records.is_empty() {
             let records = decision.records.into_iter();
@@ -147,7 +158,7 @@ impl Shard {
         machines: &mut Machines,
         records: &[(QueueKey, QueueRecord)],
         now: Now,
-    ) -> Result<(), AppendError> {
+    ) -> Result<(), LogError> {
         let mut encoded: Vec<KeyValue> = Vec::new();
         let mut bytes = 0;
         let mut done = 0;
@@ -171,8 +182,8 @@ impl Shard {
         encoded: &[KeyValue],
         records: &[(QueueKey, QueueRecord)],
         now: Now,
-    ) -> Result<(), AppendError> {
-        let mut batch = internal_batch(encoded, now.wall);
+    ) -> Result<(), LogError> {
+        let mut batch = internal_batch(encoded, now.wall)?;
         let appended = self
             .partition
             .append_as(&mut batch, Appender::Coordinator, None)?;
@@ -202,7 +213,7 @@ impl Shard {
 
     fn with_machines<R>(
         self: &Arc<Self>,
-        step: impl FnOnce(&Arc<Self>, &mut Machines) -> Result<R, AppendError>,
+        step: impl FnOnce(&Arc<Self>, &mut Machines) -> Result<R, LogError>,
     ) -> Result<R, CoordinatorError> {
         let mut phase = self.phase.lock();
         let machines = match &mut *phase {
