@@ -418,7 +418,7 @@ async fn offsets_of_a_transaction_are_in_force_once_it_is_committed() {
 async fn a_transaction_whose_producer_is_gone_is_aborted_in_time_with_its_offsets() {
     let server = Server::start().await;
     server.topic("t", 1).await;
-    let mut a = Producer::with_timeout(&server, "a", 300).await;
+    let mut a = Producer::with_timeout(&server, "a", 2000).await;
     a.send("never", 12).await;
     assert_eq!(a.commit_offset(5, 5).await, ErrorCode::None);
     a.until("CompleteAbort").await;
