@@ -4,7 +4,7 @@
 
 use super::Queues;
 use super::live::{Live, SourceKind};
-use super::shard::Shard;
+use super::shard::{Decided, Shard};
 use super::types::QueueError;
 use crate::broker::Broker;
 use crate::fetch_types::Isolation;
@@ -17,6 +17,7 @@ use fanlog_coordinators::queue::{Input, Policy, QueueKey};
 use fanlog_model::{Offset, TopicName};
 use std::fmt::Display;
 use std::sync::Arc;
+use uuid::Uuid;
 
 /// One partition that a queue reads.
 #[derive(Clone, Debug)]
@@ -75,18 +76,22 @@ impl Queues {
                 first_offset(broker, &live.queue, &source.partition, live.queue.start).await?
             }
         };
-        self.begin_at(broker, live.queue.id, source, policy, start)
-            .await
+        let begun = self
+            .begin_at(broker, live.queue.id, source, policy, start)
+            .await?;
+        source.shard.durable(begun).await?;
+        Ok(())
     }
 
+    /// Decides where a queue begins to read a partition; it counts for good once that is durable.
     pub(super) async fn begin_at(
         &self,
         broker: &Arc<Broker>,
-        incarnation: uuid::Uuid,
+        incarnation: Uuid,
         source: &Source,
         policy: &Policy,
         start: Offset,
-    ) -> Result<(), QueueError> {
+    ) -> Result<Decided, QueueError> {
         let producer = broker.init_producer_id().await;
         let producer = producer.map_err(|error| not_available(&error))?;
         let begun = Input::Initialize {
@@ -94,9 +99,7 @@ impl Queues {
             start,
             producer,
         };
-        let begun = source.shard.decide(&source.key, policy, begun)?;
-        source.shard.durable(begun).await?;
-        Ok(())
+        Ok(source.shard.decide(&source.key, policy, begun)?)
     }
 
     /// The log begins here now: nothing before it is looked for any more.

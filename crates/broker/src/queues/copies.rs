@@ -5,7 +5,8 @@
 use super::begin::{Source, not_available};
 use super::dead_headers::{DEAD_REASON, Origin, borrowed, header, of_dead_letter, of_redriven};
 use super::live::{Live, SourceKind};
-use super::take::{OneRecord, read_one};
+use super::piece::Piece;
+use super::take::{OneRecord, read_piece};
 use super::types::{Headers, QueueError};
 use crate::broker::Broker;
 use crate::partition::Partition;
@@ -16,6 +17,8 @@ use std::sync::Arc;
 
 /// A batch of copies is no larger, but for one record.
 const BATCH_BYTES: usize = 512 * 1024;
+/// How much is read at a time: records that are moved together are often neighbours.
+const READ_BYTES: usize = 64 * 1024;
 /// What a batch takes beside its records, and a little more.
 const BATCH_HEADER_BYTES: usize = 128;
 
@@ -42,9 +45,15 @@ impl Copies {
         let max = max.map_err(|error| not_available(&error))? as usize;
         let mut each = Vec::new();
         let mut bytes = BATCH_HEADER_BYTES;
+        let mut piece: Option<Piece> = None;
         for one in pending {
             let (kind, partition) = (source.kind, &source.partition);
-            let record = read_one(broker, live, kind, partition, one.offset).await?;
+            if !piece.as_ref().is_some_and(|piece| piece.covers(one.offset)) {
+                let read = read_piece(broker, live, kind, partition, one.offset, READ_BYTES);
+                piece = read.await?;
+            }
+            let record = piece.as_ref();
+            let record = record.and_then(|piece| OneRecord::of(piece, one.offset));
             let start = partition.with_log(|log| log.log_start_offset());
             let is_cut = start.is_ok_and(|start| start > one.offset);
             let record = match record {

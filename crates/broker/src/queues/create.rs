@@ -79,12 +79,16 @@ impl Queues {
     ) -> Result<QueueDescription, QueueError> {
         let draft = Live::new(checked.clone(), Arc::default());
         self.make_target(broker, &draft, SourceKind::Main).await?;
+        let mut begun = Vec::new();
         for partition in &topic.partitions {
             let start = first_offset(broker, checked, partition, checked.start).await?;
             let source = self.source(&draft, SourceKind::Main, partition).await?;
             let policy = self.policy(broker, &draft, SourceKind::Main, partition.index());
-            self.begin_at(broker, checked.id, &source, &policy, start)
-                .await?;
+            let decided = self.begin_at(broker, checked.id, &source, &policy, start);
+            begun.push((source.shard.clone(), decided.await?));
+        }
+        for (shard, decided) in begun {
+            shard.durable(decided).await?;
         }
         let created = broker.create_queue_record(record).await;
         let created = created.map_err(|error| not_created(&topic.name, error))?;

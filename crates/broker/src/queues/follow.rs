@@ -37,8 +37,13 @@ impl Queues {
         for topic in gone {
             self.tell_of_gone(topic);
         }
-        for shard in self.shards().iter() {
-            self.forget_gone_of(shard);
+        let is_any_gone = before
+            .iter()
+            .any(|queue| catalog.queue_by_id(queue.id).is_none());
+        if is_any_gone || !gone.is_empty() {
+            for shard in self.shards().iter() {
+                self.forget_gone_of(shard);
+            }
         }
         // What is paused may go on, and who waits for a queue that is gone is told so.
         self.seats.wake_all();

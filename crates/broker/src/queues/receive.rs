@@ -25,6 +25,9 @@ use tokio::time::Instant;
 /// The most messages of one answer.
 pub(super) const RECORDS_MAX: usize = 10_000;
 
+/// The longest name of a consumer, in bytes: it is logged while it holds something.
+const CONSUMER_BYTES_MAX: usize = 256;
+
 /// A partition that is looked at.
 pub(super) struct Target {
     pub(super) source: Source,
@@ -118,6 +121,14 @@ impl Queues {
 }
 
 fn check_wanted(wanted: &Receive) -> Result<(), QueueError> {
+    if wanted.consumer.len() > CONSUMER_BYTES_MAX {
+        return Err(QueueError::Limit {
+            what: "the length of a consumer's name",
+            given: i64::try_from(wanted.consumer.len()).unwrap_or(i64::MAX),
+            min: 0,
+            max: CONSUMER_BYTES_MAX as i64,
+        });
+    }
     if !(1..=RECORDS_MAX).contains(&wanted.records_max) {
         return Err(QueueError::Limit {
             what: "the number of messages",

@@ -184,8 +184,9 @@ impl Queues {
         for partition in &topic.partitions {
             let source = self.source(live, SourceKind::Dead, partition).await?;
             let mut offsets = Vec::new();
-            let mut from = Some(Offset::ZERO);
-            while let Some(at) = from {
+            let (first, last) = choice.bounds(&source);
+            let mut from = Some(first);
+            while let Some(at) = from.filter(|at| *at <= last) {
                 let walked = self.walk(broker, live, &source, at).await?;
                 for (offset, record) in walked.letters {
                     if !choice.is_meant(&source, offset, &record) {
@@ -243,18 +244,35 @@ impl Choice {
         })
     }
 
+    /// The first and the last offset that may be meant in a partition.
+    fn bounds(&self, source: &Source) -> (Offset, Offset) {
+        match self {
+            Self::All | Self::Filter(_) => (Offset::ZERO, Offset(i64::MAX)),
+            Self::Ids(ids) => {
+                let ids = ids.get(&place_of(source));
+                let bounds = ids.and_then(|ids| ids.iter().min().zip(ids.iter().max()));
+                // Of no other partition anything is meant.
+                bounds.map_or((Offset(1), Offset::ZERO), |(first, last)| {
+                    (Offset(*first), Offset(*last))
+                })
+            }
+        }
+    }
+
     fn is_meant(&self, source: &Source, offset: Offset, record: &OneRecord) -> bool {
         match self {
             Self::All => true,
-            Self::Ids(ids) => {
-                let of = (source.partition.topic().to_string(), source.key.partition.0);
-                ids.get(&of)
-                    .is_some_and(|offsets| offsets.contains(&offset.0))
-            }
+            Self::Ids(ids) => ids
+                .get(&place_of(source))
+                .is_some_and(|offsets| offsets.contains(&offset.0)),
             Self::Filter(filter) => {
                 let headers = borrowed(&record.headers);
                 filter.matches(headers.into_iter(), record.value.as_deref())
             }
         }
     }
+}
+
+fn place_of(source: &Source) -> (String, i32) {
+    (source.partition.topic().to_string(), source.key.partition.0)
 }

@@ -21,7 +21,7 @@ use std::time::Duration;
 
 /// The longest delay and the longest lock that a consumer may ask for.
 const DELAY_MAX: Duration = Duration::from_secs(366 * 86_400);
-const LOCK_MAX: Duration = Duration::from_secs(12 * 3_600);
+pub(super) const LOCK_MAX: Duration = Duration::from_secs(12 * 3_600);
 
 /// What was decided on some items, and which they are.
 struct Settling {

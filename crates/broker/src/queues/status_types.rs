@@ -39,7 +39,7 @@ pub struct QueueStatus {
     pub next_due: Option<TimestampMs>,
     /// How many of the records that are not done with were delivered so often; the highest number stands for all above.
     pub attempts: BTreeMap<u16, u64>,
-    /// How many dead letters it has; none where it keeps none.
+    /// How many dead letters it has; none where it keeps none. Where queues share the topic, those of the others count too.
     pub dead_letters: Option<u64>,
     /// How many records are on their way to another topic.
     pub moving: u64,

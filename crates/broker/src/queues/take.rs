@@ -6,6 +6,7 @@ use super::live::{Live, SourceKind};
 use super::piece::Piece;
 use super::receipt::Handed;
 use super::receive::{Receiving, Target};
+use super::settle::LOCK_MAX;
 use super::types::{Headers, Message, QueueError};
 use crate::broker::Broker;
 use crate::fetch_budget::FetchMemory;
@@ -15,7 +16,7 @@ use bytes::Bytes;
 use fanlog_coordinators::queue::{
     Acquire, Found, Grant, Input, NextRead, Policy, Reply, next_read,
 };
-use fanlog_model::{Offset, TimestampMs, TopicName};
+use fanlog_model::{Offset, TimestampMs};
 use fanlog_protocol::records::RecordView;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -115,7 +116,7 @@ impl Receiving<'_> {
         let acquire = Acquire {
             consumer: &self.wanted.consumer,
             records_max: self.left() as i64,
-            lock: self.wanted.lock,
+            lock: self.wanted.lock.map(|lock| lock.min(LOCK_MAX)),
             found,
             is_first: self.messages.is_empty(),
         };
@@ -309,6 +310,29 @@ pub(super) struct OneRecord {
     pub(super) headers: Headers,
 }
 
+/// Reads a piece from an offset on; none if the log does not have it (any more).
+pub(super) async fn read_piece(
+    broker: &Arc<Broker>,
+    live: &Live,
+    kind: SourceKind,
+    partition: &Arc<Partition>,
+    offset: Offset,
+    bytes_max: usize,
+) -> Result<Option<Piece>, QueueError> {
+    let failed = |error: &FetchError| unreadable(partition.topic(), error);
+    let below = readable_end(partition)?;
+    if offset >= below {
+        return Ok(None);
+    }
+    let (read, _memory) = match read(broker, partition, offset, bytes_max).await {
+        Ok(read) => read,
+        Err(FetchError::OffsetOutOfRange { .. }) => return Ok(None),
+        Err(error) => return Err(failed(&error)),
+    };
+    let piece = look_through(live, kind, partition, &read, offset, below);
+    Ok(Some(piece.map_err(|error| failed(&error))?))
+}
+
 /// Reads the record at an offset; none if there is none (any more).
 pub(super) async fn read_one(
     broker: &Arc<Broker>,
@@ -317,28 +341,21 @@ pub(super) async fn read_one(
     partition: &Arc<Partition>,
     offset: Offset,
 ) -> Result<Option<OneRecord>, QueueError> {
-    let failed = |error: &FetchError| unreadable_of(partition.topic(), error);
-    let below = readable_end(partition)?;
-    if offset >= below {
-        return Ok(None);
-    }
-    let (read, _memory) = match read(broker, partition, offset, 1).await {
-        Ok(read) => read,
-        Err(FetchError::OffsetOutOfRange { .. }) => return Ok(None),
-        Err(error) => return Err(failed(&error)),
-    };
-    let piece = look_through(live, kind, partition, &read, offset, below);
-    let piece = piece.map_err(|error| failed(&error))?;
-    Ok(piece.record(offset).map(|(record, timestamp)| OneRecord {
-        timestamp,
-        key: record.key.map(Bytes::copy_from_slice),
-        value: record.value.map(Bytes::copy_from_slice),
-        headers: headers_of(&record),
-    }))
+    let piece = read_piece(broker, live, kind, partition, offset, 1).await?;
+    Ok(piece.and_then(|piece| OneRecord::of(&piece, offset)))
 }
 
-fn unreadable_of(topic: &TopicName, error: &FetchError) -> QueueError {
-    unreadable(topic, error)
+impl OneRecord {
+    /// The record at an offset, if there is one.
+    pub(super) fn of(piece: &Piece, offset: Offset) -> Option<Self> {
+        let (record, timestamp) = piece.record(offset)?;
+        Some(Self {
+            timestamp,
+            key: record.key.map(Bytes::copy_from_slice),
+            value: record.value.map(Bytes::copy_from_slice),
+            headers: headers_of(&record),
+        })
+    }
 }
 
 fn unpanicked<R>(done: Result<R, tokio::task::JoinError>) -> R {

@@ -7,12 +7,11 @@ use super::Queues;
 use super::begin::{Source, unreadable};
 use super::live::{Live, SourceKind};
 use super::piece::Piece;
-use super::take::{OneRecord, headers_of, look_through, read, readable_end};
+use super::take::{OneRecord, look_through, read, readable_end};
 use super::types::QueueError;
 use crate::broker::Broker;
 use crate::fetch_types::FetchError;
 use crate::topics_view::Topic;
-use bytes::Bytes;
 use fanlog_coordinators::queue::{Found, State};
 use fanlog_model::Offset;
 use std::sync::Arc;
@@ -92,7 +91,7 @@ impl Queues {
             let is_left = |found: &&Found| is_left(ledger.state(found.first).0);
             wanted.filter(is_left).map(|found| found.first).collect()
         })?;
-        let record = |offset: Offset| Some((offset, one_record(piece, offset)?));
+        let record = |offset: Offset| Some((offset, OneRecord::of(piece, offset)?));
         Ok(left.into_iter().filter_map(record).collect())
     }
 }
@@ -111,14 +110,4 @@ fn first_left(ledger: &fanlog_coordinators::queue::Ledger, mut from: Offset) -> 
         }
         from = last.plus(1);
     }
-}
-
-fn one_record(piece: &Piece, offset: Offset) -> Option<OneRecord> {
-    let (record, timestamp) = piece.record(offset)?;
-    Some(OneRecord {
-        timestamp,
-        key: record.key.map(Bytes::copy_from_slice),
-        value: record.value.map(Bytes::copy_from_slice),
-        headers: headers_of(&record),
-    })
 }
