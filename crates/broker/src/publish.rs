@@ -10,11 +10,10 @@ use crate::append_types::{AppendError, AppendReceipt};
 use crate::broker::Broker;
 use crate::lookup::{LookupError, PartitionUnavailable, TopicRef};
 use crate::partition::Partition;
-use crate::queues::{DELIVER_AFTER, DELIVER_AT};
+use crate::queues::{DELIVER_AFTER, DELIVER_AT, DueLimit};
 use crate::topics_view::Topic;
 use bytes::Bytes;
-use fanlog_coordinators::queue::{DueTooLate, Retention, check_due};
-use fanlog_model::settings::QueueSettings;
+use fanlog_coordinators::queue::DueTooLate;
 use fanlog_model::{Offset, PartitionIndex, TimestampMs, TopicName};
 use fanlog_protocol::records::{
     BatchBuilder, BuildError, Compression, NewRecord, partition_for_key,
@@ -148,11 +147,11 @@ impl Broker {
         }
         self.room().await;
         let now = self.environment().clock.wall_ms();
-        let retention = self.retention_of(&topic);
+        let limit = self.due_limit(&topic);
         let count = messages.len();
         let bytes: usize = messages.iter().map(NewMessage::bytes).sum();
         let broker = self.clone();
-        let append = move || broker.append_all(&topic, &messages, now, retention);
+        let append = move || broker.append_all(&topic, &messages, now, limit);
         let (mut outcomes, taken) = if bytes <= INLINE_BYTES_MAX {
             append()
         } else {
@@ -191,7 +190,7 @@ impl Broker {
         topic: &Arc<Topic>,
         messages: &[NewMessage],
         now: TimestampMs,
-        retention: Retention,
+        limit: Option<DueLimit>,
     ) -> (Vec<Option<Outcome>>, Vec<Taken>) {
         let mut outcomes = vec![None; messages.len()];
         let mut taken = Vec::new();
@@ -213,7 +212,7 @@ impl Broker {
         let mut open: Vec<Option<Batch>> = Vec::new();
         open.resize_with(topic.partitions.len(), || None);
         for (number, message) in messages.iter().enumerate() {
-            let checked = message.check(topic, now, retention);
+            let checked = message.check(topic, now, limit);
             let place = checked.and_then(|()| message.place(topic, partitions, anywhere));
             let place = match place {
                 Ok(place) => place,
@@ -248,23 +247,6 @@ impl Broker {
             append(batch, &mut outcomes);
         }
         (outcomes, taken)
-    }
-}
-
-impl Broker {
-    /// What retention does with a topic's records. A topic without queues holds nothing back.
-    fn retention_of(&self, topic: &Topic) -> Retention {
-        let catalog = self.catalog_view();
-        let queues = catalog.queues_of_topic(topic.id);
-        let is_held = queues.len() > 0;
-        let mut settings = queues.map(|queue| QueueSettings::resolve(&queue.overrides));
-        Retention {
-            retention_ms: topic
-                .settings
-                .retention_ms
-                .filter(|_| topic.settings.cleanup_policy.delete),
-            is_held: is_held && settings.all(|settings| settings.is_retention_held),
-        }
     }
 }
 
@@ -309,7 +291,7 @@ impl NewMessage {
         &self,
         topic: &Topic,
         now: TimestampMs,
-        retention: Retention,
+        limit: Option<DueLimit>,
     ) -> Result<(), PublishError> {
         if self.message_id.is_some() {
             let topic = topic.name.clone();
@@ -323,7 +305,7 @@ impl NewMessage {
                 TimestampMs(now.0.saturating_add(ms))
             }
         };
-        Ok(check_due(due, now, retention)?)
+        limit.map_or(Ok(()), |limit| Ok(limit.check_due(due, now)?))
     }
 
     /// The headers that say what its other fields do: plain ones, in their simplest form, as any producer can write them.

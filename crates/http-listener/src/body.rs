@@ -8,9 +8,9 @@ use crate::problem::{Kind, Problem};
 use axum::body::Body;
 use axum::http::{HeaderMap, header};
 use bytes::{Bytes, BytesMut};
+use fanlog_model::times::format_duration;
 use http_body_util::BodyExt;
 use std::sync::Arc;
-use std::time::Duration;
 use tokio::sync::OwnedSemaphorePermit;
 use tokio::time::timeout;
 
@@ -18,8 +18,6 @@ use tokio::time::timeout;
 pub(crate) const BATCH_BYTES_MAX: usize = 16 * 1024 * 1024;
 /// The largest body of any other request.
 pub(crate) const SMALL_BYTES_MAX: usize = 1024 * 1024;
-/// How long a body may take to arrive, the wait for memory included.
-const ARRIVES_WITHIN: Duration = Duration::from_secs(60);
 
 /// A body, and the share of memory that it takes.
 pub(crate) struct Whole {
@@ -42,13 +40,14 @@ pub(crate) async fn read(
     if stated.is_some_and(|stated| stated > bytes_max as u64) {
         return Err(too_large(bytes_max));
     }
-    match timeout(ARRIVES_WITHIN, collect(context, body, bytes_max)).await {
+    // The wait for memory is a part of it.
+    match timeout(context.patience, collect(context, body, bytes_max)).await {
         Ok(read) => read,
         Err(_) => Err(Problem::new(
             Kind::SlowBody,
             format!(
-                "the body did not arrive within {} s; send less at once, or faster",
-                ARRIVES_WITHIN.as_secs()
+                "the body did not arrive within {}; send less at once, or faster",
+                format_duration(context.patience)
             ),
         )),
     }

@@ -18,69 +18,104 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::{Semaphore, watch};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 use tokio::time::{Sleep, sleep, timeout};
 
-/// How long a connection may be without a whole head of a request: idle, or slow.
-const HEAD_WITHIN: Duration = Duration::from_secs(60);
-/// How long a client may take nothing of its answer.
-const TAKEN_WITHIN: Duration = Duration::from_secs(30);
+/// How many connections are accepted when all places are taken: for probes, and to tell others why they are not served.
+const BESIDE_MAX: u32 = 16;
 /// The largest head of a request; a connection holds no more of a body that nobody reads.
 const HEAD_BYTES_MAX: usize = 64 * 1024;
 /// How long requests under way may take when the broker stops.
 const DRAIN_MAX: Duration = Duration::from_secs(1);
+/// The most places that can be counted.
+const PLACES_LIMIT: u32 = 1 << 24;
+/// How long a connection without a place may take.
+const PATIENCE_BESIDE: Duration = Duration::from_secs(5);
 /// How long to wait where the system has no more files for connections.
 const FULL_PAUSE: Duration = Duration::from_millis(100);
+
+/// What connections are served by, and how many.
+pub(crate) struct Serving {
+    /// For whoever has a place.
+    pub(crate) router: Router,
+    /// For whoever has none: one request, and the end.
+    pub(crate) router_beside: Router,
+    pub(crate) connections_max: usize,
+    /// How long a connection may be without a whole head of a request, or take nothing of its answer.
+    pub(crate) patience: Duration,
+}
+
+/// One connection's share of that.
+struct Connection {
+    router: Router,
+    keep_alive: bool,
+    patience: Duration,
+    _place: OwnedSemaphorePermit,
+}
 
 /// Accepts and serves until `stopping` turns true; requests that do not end soon after that are cut.
 pub(crate) async fn serve(
     socket: TcpListener,
-    router: Router,
-    connections_max: usize,
+    serving: Serving,
     mut stopping: watch::Receiver<bool>,
 ) {
-    let places_max = u32::try_from(connections_max).unwrap_or(u32::MAX).max(1);
-    let places_max = places_max.min(u32::try_from(Semaphore::MAX_PERMITS).unwrap_or(u32::MAX));
+    let places_max = u32::try_from(serving.connections_max).unwrap_or(u32::MAX);
+    let places_max = places_max.clamp(1, PLACES_LIMIT);
     let places = Arc::new(Semaphore::new(places_max as usize));
+    let beside = Arc::new(Semaphore::new(BESIDE_MAX as usize));
     let (cut, cutting) = watch::channel(false);
     loop {
-        let accepted = tokio::select! {
+        let (stream, connection) = tokio::select! {
             () = told(&mut stopping) => break,
-            accepted = accept(&socket, &places) => accepted,
+            accepted = accept(&socket, &serving, &places, &beside) => accepted,
         };
-        let (stream, place) = accepted;
-        let (router, stopping, cutting) = (router.clone(), stopping.clone(), cutting.clone());
-        tokio::spawn(async move {
-            serve_one(stream, router, stopping, cutting).await;
-            drop(place);
-        });
+        let (stopping, cutting) = (stopping.clone(), cutting.clone());
+        tokio::spawn(serve_one(stream, connection, stopping, cutting));
     }
     drop(socket);
     // All places are free when all connections have ended.
-    if timeout(DRAIN_MAX, places.acquire_many(places_max))
-        .await
-        .is_err()
-    {
+    let ended = async {
+        let _ = places.acquire_many(places_max).await;
+        let _ = beside.acquire_many(BESIDE_MAX).await;
+    };
+    if timeout(DRAIN_MAX, ended).await.is_err() {
         cut.send_replace(true);
     }
 }
 
 async fn accept(
     socket: &TcpListener,
+    serving: &Serving,
     places: &Arc<Semaphore>,
-) -> (TcpStream, tokio::sync::OwnedSemaphorePermit) {
-    let place = Arc::clone(places).acquire_owned().await;
-    let place = place.expect("this semaphore is never closed");
-    loop {
+    beside: &Arc<Semaphore>,
+) -> (TcpStream, Connection) {
+    let spare = Arc::clone(beside).acquire_owned().await;
+    let spare = spare.expect("this semaphore is never closed");
+    let stream = loop {
         match socket.accept().await {
-            Ok((stream, _)) => return (stream, place),
+            Ok((stream, _)) => break stream,
             Err(error) if is_of_the_peer(&error) => {}
             Err(error) => {
                 tracing::warn!(%error, "no HTTP connection can be accepted for now");
                 sleep(FULL_PAUSE).await;
             }
         }
-    }
+    };
+    let connection = match Arc::clone(places).try_acquire_owned() {
+        Ok(place) => Connection {
+            router: serving.router.clone(),
+            keep_alive: true,
+            patience: serving.patience,
+            _place: place,
+        },
+        Err(_) => Connection {
+            router: serving.router_beside.clone(),
+            keep_alive: false,
+            patience: serving.patience.min(PATIENCE_BESIDE),
+            _place: spare,
+        },
+    };
+    (stream, connection)
 }
 
 fn is_of_the_peer(error: &io::Error) -> bool {
@@ -94,7 +129,7 @@ fn is_of_the_peer(error: &io::Error) -> bool {
 
 async fn serve_one(
     stream: TcpStream,
-    router: Router,
+    of: Connection,
     mut stopping: watch::Receiver<bool>,
     mut cutting: watch::Receiver<bool>,
 ) {
@@ -105,10 +140,12 @@ async fn serve_one(
     let mut builder = http1::Builder::new();
     builder
         .timer(TokioTimer::new())
-        .header_read_timeout(HEAD_WITHIN)
+        .header_read_timeout(of.patience)
+        .keep_alive(of.keep_alive)
         .max_buf_size(HEAD_BYTES_MAX);
-    let io = TokioIo::new(PatientStream::new(stream));
-    let mut connection = pin!(builder.serve_connection(io, TowerToHyperService::new(router)));
+    let io = TokioIo::new(PatientStream::new(stream, of.patience));
+    let service = TowerToHyperService::new(of.router.clone());
+    let mut connection = pin!(builder.serve_connection(io, service));
     let served = tokio::select! {
         served = connection.as_mut() => served,
         () = told(&mut stopping) => {
@@ -133,14 +170,16 @@ pub(crate) async fn told(flag: &mut watch::Receiver<bool>) {
 /// A connection whose client must take what is sent to it.
 struct PatientStream {
     stream: TcpStream,
-    patience: Option<Pin<Box<Sleep>>>,
+    patience: Duration,
+    waiting: Option<Pin<Box<Sleep>>>,
 }
 
 impl PatientStream {
-    fn new(stream: TcpStream) -> Self {
+    fn new(stream: TcpStream, patience: Duration) -> Self {
         Self {
             stream,
-            patience: None,
+            patience,
+            waiting: None,
         }
     }
 
@@ -151,13 +190,14 @@ impl PatientStream {
         written: Poll<io::Result<T>>,
     ) -> Poll<io::Result<T>> {
         if written.is_ready() {
-            self.patience = None;
+            self.waiting = None;
             return written;
         }
-        let patience = self
-            .patience
-            .get_or_insert_with(|| Box::pin(sleep(TAKEN_WITHIN)));
-        match patience.as_mut().poll(cx) {
+        let patience = self.patience;
+        let waiting = self
+            .waiting
+            .get_or_insert_with(|| Box::pin(sleep(patience)));
+        match waiting.as_mut().poll(cx) {
             Poll::Ready(()) => Poll::Ready(Err(io::ErrorKind::TimedOut.into())),
             Poll::Pending => Poll::Pending,
         }

@@ -1,5 +1,6 @@
 //! What every handler has at hand.
 
+use crate::HttpConfig;
 use crate::cross_site::Hosts;
 use crate::problem::{Kind, Problem};
 use axum::extract::{FromRequestParts, Path};
@@ -8,6 +9,7 @@ use fanlog_broker::Broker;
 use fanlog_model::{GroupId, TopicName};
 use serde::de::DeserializeOwned;
 use std::sync::Arc;
+use std::time::Duration;
 use tokio::sync::{Semaphore, watch};
 
 /// The unit in which bytes of requests are counted, so that they fit the semaphore's numbers.
@@ -20,20 +22,22 @@ pub(crate) struct Context {
     pub(crate) hosts: Arc<Hosts>,
     /// The bytes of requests that may be held at once, in units.
     pub(crate) memory: Arc<Semaphore>,
+    /// How long a body may take to arrive.
+    pub(crate) patience: Duration,
     stopping: watch::Receiver<bool>,
 }
 
 impl Context {
     pub(crate) fn new(
         broker: Arc<Broker>,
-        hosts: Hosts,
-        memory_bytes: usize,
+        config: &HttpConfig,
         stopping: watch::Receiver<bool>,
     ) -> Self {
-        let units = (memory_bytes / MEMORY_UNIT).clamp(1, u32::MAX as usize);
+        let units = (config.request_memory_bytes / MEMORY_UNIT).clamp(1, u32::MAX as usize);
         Self {
             broker,
-            hosts: Arc::new(hosts),
+            hosts: Arc::new(Hosts::new(config.hosts.clone())),
+            patience: config.patience,
             memory: Arc::new(Semaphore::new(units.min(Semaphore::MAX_PERMITS))),
             stopping,
         }

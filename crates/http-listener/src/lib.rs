@@ -32,8 +32,8 @@ mod settle;
 mod status;
 mod topics;
 
+use crate::connections::Serving;
 use crate::context::Context;
-use crate::cross_site::Hosts;
 use crate::problem::{Kind, Problem};
 use axum::Router;
 use axum::extract::{Request, State};
@@ -45,6 +45,7 @@ use fanlog_broker::Broker;
 use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
+use std::time::Duration;
 use thiserror::Error;
 use tokio::net::TcpListener;
 use tokio::sync::watch;
@@ -76,12 +77,14 @@ pub enum BindError {
 pub struct HttpConfig {
     /// Where to listen.
     pub address: SocketAddr,
-    /// The most connections at once; more wait to be accepted.
+    /// The most connections at once; others are told so, and probes are answered still.
     pub connections_max: usize,
     /// The most bytes of requests that are held at once.
     pub request_memory_bytes: usize,
     /// Names under which `/v1` may be asked, beside addresses and localhost; `*` for any.
     pub hosts: Vec<String>,
+    /// How long a request's head and its body may each take to arrive, and a connection may be idle or take nothing of its answer.
+    pub patience: Duration,
 }
 
 impl HttpConfig {
@@ -92,6 +95,7 @@ impl HttpConfig {
             connections_max: 4096,
             request_memory_bytes: 128 * 1024 * 1024,
             hosts: Vec::new(),
+            patience: Duration::from_secs(60),
         }
     }
 }
@@ -133,25 +137,37 @@ impl HttpListener {
 
     /// Serves until `shutdown` turns true: who waits for messages is answered then, and requests that do not end soon after are cut.
     pub async fn serve(self, shutdown: watch::Receiver<bool>) {
-        let HttpConfig {
-            connections_max,
-            request_memory_bytes,
-            hosts,
-            ..
-        } = self.config;
-        let hosts = Hosts::new(hosts);
-        let context = Context::new(self.broker, hosts, request_memory_bytes, shutdown.clone());
-        connections::serve(self.socket, router(context), connections_max, shutdown).await;
+        let context = Context::new(self.broker, &self.config, shutdown.clone());
+        let serving = Serving {
+            router: router(context.clone()),
+            router_beside: probes().fallback(no_place).with_state(context),
+            connections_max: self.config.connections_max,
+            patience: self.config.patience,
+        };
+        connections::serve(self.socket, serving, shutdown).await;
     }
+}
+
+/// What is answered whatever else is asked of the broker.
+fn probes() -> Router<Context> {
+    Router::new()
+        .route("/metrics", get(metrics))
+        .route("/health/live", get(health::live))
+        .route("/health/ready", get(health::ready))
+}
+
+async fn no_place() -> Problem {
+    Problem::new(
+        Kind::Unavailable,
+        "all connections are taken: retry, close connections, or raise the broker's fanlog.http.connections.max",
+    )
+    .with("setting", "fanlog.http.connections.max")
 }
 
 fn router(context: Context) -> Router {
     let from_elsewhere = middleware::from_fn_with_state(context.clone(), refuse_from_elsewhere);
     let of_v1 = routes::router().route_layer(from_elsewhere);
-    Router::new()
-        .route("/metrics", get(metrics))
-        .route("/health/live", get(health::live))
-        .route("/health/ready", get(health::ready))
+    probes()
         .merge(of_v1)
         .fallback(unknown_path)
         .method_not_allowed_fallback(method_not_allowed)

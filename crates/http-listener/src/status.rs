@@ -3,7 +3,7 @@
 use crate::answers;
 use crate::context::{Context, InPath, group_id};
 use crate::fields::Fields;
-use crate::problem::Problem;
+use crate::problem::{Kind, Problem};
 use axum::extract::{Request, State};
 use axum::response::Response;
 use fanlog_broker::{
@@ -35,7 +35,12 @@ pub(crate) async fn of_group(
 ) -> Result<Response, Problem> {
     Fields::of_query(request.uri())?.done()?;
     let now = context.broker.environment().clock.wall_ms();
-    let status = context.broker.group_status(&group_id(&name)).await?;
+    let id = group_id(&name);
+    if context.broker.queues().describe(&id).is_ok() {
+        let detail = format!("'{name}' is a queue; see GET /v1/queues/{name}/status");
+        return Err(Problem::new(Kind::UnknownGroup, detail).with("queue", name));
+    }
+    let status = context.broker.group_status(&id).await?;
     answers::ok(&group(&status, now))
 }
 

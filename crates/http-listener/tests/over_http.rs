@@ -5,8 +5,9 @@
 mod support;
 
 use fanlog_http_listener::{BindError, HttpConfig, HttpListener};
-use support::{get, serve};
-use tokio::io::AsyncWriteExt;
+use std::time::Duration;
+use support::{ask, get, serve, serve_with};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
 #[tokio::test(flavor = "multi_thread")]
@@ -64,4 +65,75 @@ async fn half_a_request_does_not_hold_up_the_stop() {
     served.stop.send_replace(true);
     let stopped = tokio::time::timeout(std::time::Duration::from_secs(20), served.serving);
     stopped.await.expect("it stops").unwrap();
+}
+
+fn impatient() -> HttpConfig {
+    let any_port = std::net::SocketAddr::from(([127, 0, 0, 1], 0));
+    HttpConfig {
+        patience: Duration::from_millis(300),
+        ..HttpConfig::new(any_port)
+    }
+}
+
+/// What a client is answered that sends this and then nothing more.
+async fn answer_to_half(address: std::net::SocketAddr, half: &str) -> String {
+    let mut socket = TcpStream::connect(address).await.unwrap();
+    socket.write_all(half.as_bytes()).await.unwrap();
+    let mut answer = Vec::new();
+    let read = socket.read_to_end(&mut answer);
+    let read = tokio::time::timeout(Duration::from_secs(20), read).await;
+    // It may be reset as well as closed.
+    let _ = read.expect("the connection ends");
+    String::from_utf8(answer).unwrap()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_client_that_says_nothing_or_half_is_not_waited_for() {
+    let served = serve_with(impatient()).await;
+    assert_eq!(answer_to_half(served.address, "").await, "");
+    assert_eq!(answer_to_half(served.address, "GET /met").await, "");
+    let half = format!(
+        "POST /v1/topics HTTP/1.1\r\nhost: {}\r\ncontent-length: 9\r\n\r\n{{",
+        served.address
+    );
+    let answer = answer_to_half(served.address, &half).await;
+    assert!(
+        answer.starts_with("HTTP/1.1 408 ") && answer.contains("slow-body"),
+        "{answer}"
+    );
+}
+
+/// Whoever finds no place is told so, and probes are answered.
+#[tokio::test(flavor = "multi_thread")]
+async fn beyond_the_last_connection_there_is_an_answer() {
+    let any_port = std::net::SocketAddr::from(([127, 0, 0, 1], 0));
+    let config = HttpConfig {
+        connections_max: 2,
+        ..HttpConfig::new(any_port)
+    };
+    let served = serve_with(config).await;
+    let mut kept = Vec::new();
+    for _ in 0..2 {
+        let mut socket = TcpStream::connect(served.address).await.unwrap();
+        let request = format!(
+            "GET /v1/topics HTTP/1.1\r\nhost: {}\r\n\r\n",
+            served.address
+        );
+        socket.write_all(request.as_bytes()).await.unwrap();
+        let mut first = [0; 15];
+        socket.read_exact(&mut first).await.unwrap();
+        assert_eq!(&first, b"HTTP/1.1 200 OK");
+        kept.push(socket);
+    }
+    let (status, _, body) = get(served.address, "/v1/topics").await;
+    assert_eq!(status, 503, "{body}");
+    assert!(body.contains("fanlog.http.connections.max"), "{body}");
+    assert_eq!(get(served.address, "/health/live").await.0, 200);
+    drop(kept);
+    let served_again =
+        async { while ask(served.address, "GET", "/v1/topics", &[], b"").await.0 != 200 {} };
+    let served_again = tokio::time::timeout(Duration::from_secs(20), served_again);
+    served_again
+        .await
+        .expect("a place is free once a client is gone");
 }

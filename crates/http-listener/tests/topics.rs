@@ -240,6 +240,8 @@ async fn a_due_time_that_retention_would_overtake_is_refused() {
     let served = serve().await;
     let topic = json!({ "name": "short", "partitions": 1, "settings": { "retention.ms": 60_000 } });
     served.done("POST", "/v1/topics", topic).await;
+    let queue = json!({ "name": "q", "topic": "short", "retention-hold": false });
+    served.done("POST", "/v1/queues", queue).await;
     let path = "/v1/topics/short/records";
     let record = json!({ "records": [{ "value": 1, "deliver_after": "2m" }] });
     let (name, problem) = served.refused("POST", path, record).await;

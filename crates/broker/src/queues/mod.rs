@@ -42,6 +42,7 @@ mod walk;
 pub use audit::AUDIT_TOPIC;
 pub use dead_types::{DeadDone, DeadLetter, DeadLetterShown, DeadLetters, DeadSelection, Redrive};
 pub use delays::{DELIVER_AFTER, DELIVER_AT};
+pub(crate) use overtaken::DueLimit;
 pub use overtaken::RecordOvertaken;
 pub use receipt::{Receipt, ReceiptError};
 pub use status_types::{

@@ -27,13 +27,18 @@ pub struct RecordOvertaken {
 
 /// What due times of a topic are held to.
 #[derive(Clone, Copy, Debug)]
-struct DueLimit {
+pub(crate) struct DueLimit {
     retention: Retention,
     /// The time that the broker stamps records with, where the topic asks for that.
     stamped: Option<TimestampMs>,
 }
 
 impl DueLimit {
+    /// Checks a time at which a record that comes now is to be due.
+    pub(crate) fn check_due(self, due: TimestampMs, now: TimestampMs) -> Result<(), DueTooLate> {
+        check_due(due, self.stamped.unwrap_or(now), self.retention)
+    }
+
     /// Checks a record that is to be appended.
     fn check<'a>(
         self,
@@ -48,7 +53,7 @@ impl DueLimit {
 
 impl Broker {
     /// What due times of a topic are held to; none where retention waits for all its queues, or takes nothing by age.
-    fn due_limit(&self, topic: &Topic) -> Option<DueLimit> {
+    pub(crate) fn due_limit(&self, topic: &Topic) -> Option<DueLimit> {
         let settings = &topic.settings;
         let retention_ms = settings.retention_ms;
         let retention_ms = retention_ms.filter(|_| settings.cleanup_policy.delete)?;

@@ -7,7 +7,7 @@ use Valid::{Any, AtLeast, Between};
 pub(super) const TABLE: &[Setting] = settings! {
     "fanlog.clock.jump.max.ms", Long, Some("2678400000"), AtLeast(0), ReadOnly, Honoured, [], "How far the clock may be, at a start, after the time that the broker saw last; what is kept by time goes on from there beyond it.";
     "fanlog.groups.memory.bytes", Long, Some("536870912"), AtLeast(1_048_576), ClusterWide, Honoured, [], "Bytes of memory that groups and committed offsets may take, about; new ones are refused beyond it, and growth of those there are beyond twice as much.";
-    "fanlog.http.connections.max", Int, Some("4096"), AtLeast(1), ReadOnly, Honoured, [], "Most HTTP connections at once; more wait to be accepted. Each receive that waits has one.";
+    "fanlog.http.connections.max", Int, Some("4096"), AtLeast(1), ReadOnly, Honoured, [], "Most HTTP connections at once; each receive that waits has one. Beyond them only metrics and health are answered, everything else with 503.";
     "fanlog.http.hosts", List, Some(""), Any, ReadOnly, Honoured, [], "Names under which /v1 may be asked over HTTP, beside addresses, localhost and the advertised host; * for any. Others are refused, since a page from elsewhere may have pointed a name of its own here.";
     "fanlog.http.request.memory.bytes", Long, Some("134217728"), AtLeast(16_777_216), ReadOnly, Honoured, [], "Bytes of HTTP requests held at once, all connections together; the rest of a request is read when there is room.";
     "fanlog.journal.file.bytes", Int, Some("67108864"), Between(1_048_576, 1_073_741_824), ReadOnly, Honoured, [], "Size of one file of the journal; a batch above a quarter of it is synced in its segment instead.";
