@@ -458,7 +458,7 @@ async fn the_log_of_queues_stays_short_and_says_what_it_said() {
     put_values(&broker, &["v"; 1_000]).await;
     let messages = receive(&broker, "one", 1_000).await;
     let q = queue("q");
-    for turn in 0..150 {
+    for turn in 0..80 {
         // No two neighbours are alike.
         let items = messages.iter().zip(0..).map(|(message, at)| {
             let lock = SettleOutcome::Extend((60 + turn + at % 2) * SECOND);
