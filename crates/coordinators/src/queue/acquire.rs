@@ -189,17 +189,12 @@ impl Deciding<'_> {
         self.first_of_key(key) == Some(offset) && self.is_last_holder(giving, key, offset)
     }
 
-    /// Whether this consumer, and it alone, holds records of the key, all of them before this one.
+    /// Whether this consumer holds records of the key, all of them before this one.
     fn is_last_holder(&self, giving: &Giving, key: NonZeroU64, offset: Offset) -> bool {
-        let held = self.held_of_key_behind(key, Offset(i64::MIN));
-        let is_own = |at: &Offset| {
-            let holder = match self.at(*at).0 {
-                State::Held(held) => Some(held.consumer),
-                _ => None,
-            };
-            *at < offset && holder == Some(giving.consumer)
-        };
-        !held.is_empty() && held.iter().all(is_own)
+        let last = self.last_held_of_key(key).filter(|last| *last < offset);
+        // One consumer at a time: who holds the last holds all.
+        let holder = last.map(|last| self.at(last).0);
+        matches!(holder, Some(State::Held(held)) if held.consumer == giving.consumer)
     }
 
     /// Whether a record that was delivered so often may go with what is given already.

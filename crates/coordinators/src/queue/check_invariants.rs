@@ -164,6 +164,11 @@ fn check_first_of_keys(ledger: &Ledger, waiting: &Waiting) {
         let is_shown = waiting.is_ready(*offset) || is_timed;
         let lowest = (*key, Offset(i64::MIN))..=(*key, Offset(i64::MAX));
         let is_held = waiting.held_keys.range(lowest).next().is_some();
+        let behind = (*key, *offset)..=(*key, Offset(i64::MAX));
+        assert!(
+            !is_open || waiting.held_keys.range(behind).next().is_none(),
+            "{QUE_3}: a record behind {offset} and of its key is held"
+        );
         let is_first = is_open && !is_held && is_first_found.insert(*key);
         assert_eq!(
             is_shown, is_first,

@@ -157,6 +157,11 @@ impl Deciding<'_> {
         of_key.next().map(|(_, offset)| *offset)
     }
 
+    pub(super) fn last_held_of_key(&self, key: NonZeroU64) -> Option<Offset> {
+        let mut of_key = self.waiting.held_keys.range((key, FIRST)..=(key, LAST));
+        of_key.next_back().map(|(_, offset)| *offset)
+    }
+
     pub(super) fn is_key_held(&self, key: NonZeroU64) -> bool {
         let mut of_key = self.waiting.held_keys.range((key, FIRST)..=(key, LAST));
         of_key.next().is_some()

@@ -39,7 +39,7 @@ enum Op {
 }
 
 fn record() -> impl Strategy<Value = Record> {
-    let key = prop_oneof![1 => Just(None), 3 => (0..3_u64).prop_map(Some)];
+    let key = prop_oneof![1 => Just(None), 3 => (1..4_u64).prop_map(Some)];
     let due = prop_oneof![4 => Just(None), 1 => (0..2_000_i64).prop_map(Some)];
     (key, due, 0..12_u8).prop_map(|(key, due, kind)| Record {
         key,
@@ -147,6 +147,10 @@ impl Model {
             last_ones.count() == 0 || given.len() == 1,
             "the last attempt goes alone"
         );
+        let is_isolated = given.iter().any(|grant| grant.attempt >= ATTEMPTS_MAX);
+        if (given.len() as i64) < records_max && !is_isolated {
+            self.check_nothing_is_stalled();
+        }
     }
 
     fn check_given(&self, consumer: usize, grant: &Grant, given: &[Grant]) {
@@ -194,6 +198,43 @@ impl Model {
                 || given.iter().any(|other| other.offset.0 == earlier);
             assert!(is_over || is_own, "QUE-3: {offset} overtakes {earlier}");
         }
+    }
+
+    /// After an answer that was not full: who could go has gone.
+    fn check_nothing_is_stalled(&self) {
+        let policy = &self.world.policy;
+        if policy.window < 1000 || policy.tracked_max < 1000 {
+            return;
+        }
+        let all = self.log_start..self.world.topic.len() as i64;
+        let could_go: Vec<_> = all.filter_map(|offset| self.could_go(offset)).collect();
+        let goes_alone = could_go
+            .iter()
+            .any(|(_, attempts)| *attempts + 1 >= ATTEMPTS_MAX);
+        assert!(
+            could_go.is_empty() || goes_alone,
+            "these could go: {could_go:?}"
+        );
+    }
+
+    /// The attempts of a record that is neither over, held, resting nor early, and is the first of its key.
+    fn could_go(&self, offset: i64) -> Option<(i64, u16)> {
+        let record = self.world.topic[offset as usize];
+        let attempts = match self.world.ledger.state(Offset(offset)).0 {
+            State::Fresh => 0,
+            State::Resting { attempts, due } if due.0 <= self.ms() => attempts,
+            _ => return None,
+        };
+        let is_early = record.due.is_some_and(|due| BEGAN_MS + due > self.ms());
+        let waits_for = |earlier: i64| {
+            let state = self.world.ledger.state(Offset(earlier)).0;
+            let is_over = matches!(state, State::Done | State::Moving { .. });
+            self.world.topic[earlier as usize].key == record.key && !is_over
+        };
+        let is_keyed = record.key.is_some() && self.world.policy.order == Order::Key;
+        let is_blocked = is_keyed && (self.log_start..offset).any(waits_for);
+        let is_nothing = record.is_gap || record.is_unwanted;
+        (!is_early && !is_blocked && !is_nothing).then_some((offset, attempts))
     }
 
     fn settle(&mut self, which: &[(prop::sample::Index, u8)], is_atomic: bool) {
@@ -272,6 +313,7 @@ impl Model {
             }
         }
         assert_eq!(self.world.ledger.held_count(), self.now.held.len() as u64);
+        self.check_later_ones_came_back();
         for (offset, end) in &self.now.ended {
             let state = self.world.ledger.state(Offset(*offset)).0;
             let is_over = matches!(state, State::Done | State::Moving { .. });
@@ -279,6 +321,25 @@ impl Model {
         }
         for (offset, copies) in &self.copies {
             assert_eq!(*copies, 1, "{offset} was moved {copies} times");
+        }
+    }
+
+    /// While a record waits for another attempt, nobody holds a later one of its key.
+    fn check_later_ones_came_back(&self) {
+        if self.world.policy.order != Order::Key {
+            return;
+        }
+        for held in self.now.held.keys() {
+            let key = self.world.topic[*held as usize].key;
+            for earlier in self.log_start..*held {
+                let state = self.world.ledger.state(Offset(earlier)).0;
+                let is_open = matches!(state, State::Fresh | State::Resting { .. });
+                let is_same = key.is_some() && self.world.topic[earlier as usize].key == key;
+                assert!(
+                    !is_open || !is_same,
+                    "QUE-3: {held} is held before {earlier}"
+                );
+            }
         }
     }
 
@@ -431,6 +492,7 @@ fn outcome_of(code: u8) -> Outcome<'static> {
 }
 
 fn run(ops: Vec<Op>, policy: Policy, found_max: usize) {
+    let has_lost = ops.iter().any(|op| matches!(op, Op::LogStart(_)));
     let has_power_cut = ops.iter().any(|op| matches!(op, Op::PowerCut));
     let mut world = World::new(policy, vec![]);
     world.found_max = found_max;
@@ -453,6 +515,15 @@ fn run(ops: Vec<Op>, policy: Policy, found_max: usize) {
         );
     }
     model.drain();
+    let (moved, copies) = (
+        model.world.ledger.head().counters.moved,
+        model.copies.len() as u64,
+    );
+    assert!(moved <= copies, "QUE-2: {moved} moved, and {copies} copies");
+    assert!(
+        has_lost || moved == copies,
+        "QUE-2: {moved} moved, and {copies} copies"
+    );
     if !has_power_cut {
         let counters = model.world.ledger.head().counters;
         assert_eq!(
