@@ -1,7 +1,7 @@
 //! A decision's records as bytes.
 
-use super::shard::LogError;
 use crate::internal_batch::{internal_batch, transactional_batch};
+use crate::machines::LogError;
 use fanlog_coordinators::group::{GroupRecord, TransactionalWrite, record_format};
 use fanlog_model::TimestampMs;
 use fanlog_protocol::records::EndMarker;

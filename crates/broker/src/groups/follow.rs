@@ -1,9 +1,9 @@
 //! How groups follow the rest of the broker: their topic opens, other topics go, settings change, records are lost.
 
+use super::Groups;
 use super::shard::Shard;
-use super::{Groups, OFFSETS_TOPIC};
-use crate::machine_runtime::run_timer;
-use crate::topics_view::{Topic, TopicsView};
+use crate::machines::ShardBase;
+use crate::topics_view::TopicsView;
 use fanlog_coordinators::group::consumer::assignors::Assignor;
 use fanlog_coordinators::group::{
     ConsumerPaces, ConsumerSettings, GroupSettings, Input, MigrationPolicy,
@@ -18,55 +18,15 @@ impl Groups {
     /// The topics are now these: the machines start when theirs is open. Until its log is replayed, a machine's
     /// groups answer that they are loading; at a start that must not hold up the rest of the broker.
     pub(crate) fn follow_topics(self: &Arc<Self>, topics: &TopicsView, in_background: bool) {
-        let mut ours = topics
-            .iter()
-            .filter(|topic| topic.name.as_str() == OFFSETS_TOPIC);
-        let Some(ours) = ours.next() else {
-            return;
-        };
-        let new = self.start_shards(ours);
-        let load = move || new.iter().for_each(|shard| shard.load());
-        if in_background {
-            self.blocking.spawn(load);
-        } else {
-            load();
-        }
-    }
-
-    /// Gives every partition its machine and answers those that are new. Where the opening of a partition was tried
-    /// again, the machine over the attempt that failed goes: it would be broken for ever.
-    fn start_shards(&self, topic: &Topic) -> Vec<Arc<Shard>> {
-        let before = self.shards();
-        let mut new = Vec::new();
-        let shards: Arc<[_]> = topic
-            .partitions
-            .iter()
-            .map(|partition| {
-                let mut known = before.iter();
-                if let Some(shard) = known.find(|s| Arc::ptr_eq(s.partition(), partition)) {
-                    return shard.clone();
-                }
-                let shard = Shard::new(
-                    Arc::clone(partition),
-                    self.clock.clone(),
+        self.shards
+            .follow_topics(topics, in_background, |partition| {
+                Shard::new(
+                    ShardBase::new(partition, self.clock.clone(), self.blocking),
                     self.settings.clone(),
                     self.memory.clone(),
                     self.weak_broker(),
-                    self.blocking,
-                );
-                new.push(shard.clone());
-                shard
-            })
-            .collect();
-        if new.is_empty() {
-            return new;
-        }
-        *self.shards.write() = shards;
-        if self.has_timers {
-            let run = |shard: &Arc<Shard>| tokio::spawn(run_timer(shard.clone())).abort_handle();
-            self.timers.lock().extend(new.iter().map(run));
-        }
-        new
+                )
+            });
     }
 
     /// A topic is gone, and with it the offsets committed for it.
@@ -107,9 +67,7 @@ impl Groups {
 
     /// The timers end; requests are still decided upon.
     pub(crate) fn stop_timers(&self) {
-        for timer in self.timers.lock().drain(..) {
-            timer.abort();
-        }
+        self.shards.stop_timers();
     }
 }
 

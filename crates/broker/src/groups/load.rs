@@ -5,26 +5,15 @@
 //! Invariants: replay equals live.   Read next: `shard.rs`.
 
 use super::shard::Shard;
+use crate::partition::Partition;
 use crate::replay::{ReplayError, Replayed, replay_all};
 use fanlog_coordinators::group::{Input, Ledger, apply, apply_end, apply_pending, record_format};
 use fanlog_model::Offset;
 use std::collections::BTreeSet;
 
 impl Shard {
-    /// Replays the log and serves from then on.
-    pub(crate) fn load(&self) {
-        let (ledger, end) = match self.replayed() {
-            Ok(replayed) => replayed,
-            Err(error) => return self.break_down(&error.to_string()),
-        };
-        self.activate(ledger, end, |ledger| self.gone_topics(ledger));
-        if let Some(broker) = self.broker() {
-            broker.groups().refresh_expressions();
-        }
-    }
-
     /// What was deleted while nobody could note it: topics that groups have offsets for, and those whose records they share.
-    fn gone_topics(&self, ledger: &Ledger) -> Vec<Input> {
+    pub(super) fn gone_topics(&self, ledger: &Ledger) -> Vec<Input> {
         let Some(topics) = self.broker().map(|broker| broker.topics()) else {
             return Vec::new();
         };
@@ -48,34 +37,35 @@ impl Shard {
         let ids = (!ids.is_empty()).then_some(Input::ShareTopicsDeleted(ids));
         names.chain(ids).collect()
     }
+}
 
-    fn replayed(&self) -> Result<(Ledger, Offset), ReplayError> {
-        let mut ledger = Ledger::default();
-        let end = replay_all(self.partition(), |replayed| {
-            let (key, value, producer) = match replayed {
-                Replayed::Record {
-                    key,
-                    value,
-                    in_transaction_of,
-                    ..
-                } => (key, value, in_transaction_of),
-                Replayed::End {
-                    producer,
-                    is_commit,
-                } => {
-                    apply_end(&mut ledger, producer, is_commit);
-                    return Ok(());
-                }
-            };
-            match (record_format::decode(key, value), producer) {
-                (Ok(record), Some(producer)) => apply_pending(&mut ledger, producer, &record),
-                (Ok(record), None) => apply(&mut ledger, &record),
-                (Err(skipped), _) => {
-                    tracing::warn!(partition = %self.partition().folder(), %skipped, "a record is not ours");
-                }
+/// What the log remembers, and where it ends.
+pub(super) fn replayed(partition: &Partition) -> Result<(Ledger, Offset), ReplayError> {
+    let mut ledger = Ledger::default();
+    let end = replay_all(partition, |replayed| {
+        let (key, value, producer) = match replayed {
+            Replayed::Record {
+                key,
+                value,
+                in_transaction_of,
+                ..
+            } => (key, value, in_transaction_of),
+            Replayed::End {
+                producer,
+                is_commit,
+            } => {
+                apply_end(&mut ledger, producer, is_commit);
+                return Ok(());
             }
-            Ok(())
-        })?;
-        Ok((ledger, end))
-    }
+        };
+        match (record_format::decode(key, value), producer) {
+            (Ok(record), Some(producer)) => apply_pending(&mut ledger, producer, &record),
+            (Ok(record), None) => apply(&mut ledger, &record),
+            (Err(skipped), _) => {
+                tracing::warn!(partition = %partition.folder(), %skipped, "a record is not ours");
+            }
+        }
+        Ok(())
+    })?;
+    Ok((ledger, end))
 }

@@ -12,20 +12,19 @@ mod follow;
 mod latest;
 mod load;
 mod partitioning;
-mod runtime;
 mod shard;
 mod share;
 mod surroundings;
 
+pub use crate::machines::CoordinatorError;
 pub(crate) use follow::{ConsumerPacesOfGroups, group_settings};
 pub(crate) use partitioning::partition_of_name;
-pub use shard::CoordinatorError;
 pub(crate) use shard::{InTransactionError, Written};
 
 use crate::append_types::AppendError;
 use crate::blocking::Blocking;
 use crate::broker::Broker;
-use crate::machine_memory::MachineMemory;
+use crate::machines::{MachineMemory, Shards};
 use crate::steady_clock::SteadyClock;
 use crate::transactions::MarkerError;
 use fanlog_coordinators::CallId;
@@ -38,14 +37,12 @@ use fanlog_environment::Entropy;
 use fanlog_model::{GroupId, Offset, PartitionIndex, TopicId, TopicName, TopicPartition};
 use fanlog_protocol::records::EndMarker;
 use latest::Latest;
-use parking_lot::{Mutex, RwLock};
-use partitioning::partition_of;
+use parking_lot::Mutex;
 use shard::Shard;
 use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, OnceLock, Weak};
 use thiserror::Error;
 use tokio::sync::oneshot::Receiver;
-use tokio::task::AbortHandle;
 
 /// What the operator is told when groups take all that they may.
 const MEMORY_FULL: &str = "groups take the memory of fanlog.groups.memory.bytes: new groups and new offsets are refused; raise it, or delete groups";
@@ -83,9 +80,7 @@ pub struct Groups {
     entropy: Arc<dyn Entropy>,
     settings: Arc<Mutex<GroupSettings>>,
     memory: Arc<MachineMemory>,
-    shards: RwLock<Arc<[Arc<Shard>]>>,
-    timers: Mutex<Vec<AbortHandle>>,
-    has_timers: bool,
+    shards: Shards<Shard>,
     blocking: Blocking,
     /// That expressions are to be resolved anew.
     refresh: Latest,
@@ -118,9 +113,7 @@ impl Groups {
             entropy,
             settings: Arc::new(Mutex::new(settings)),
             memory: Arc::new(MachineMemory::new(MEMORY_FULL)),
-            shards: RwLock::new(Arc::from([])),
-            timers: Mutex::new(Vec::new()),
-            has_timers,
+            shards: Shards::new(OFFSETS_TOPIC, has_timers, blocking),
             blocking,
             refresh: Latest::default(),
             topics_mark: AtomicU64::new(0),
@@ -329,7 +322,7 @@ impl Groups {
     }
 
     fn shards(&self) -> Arc<[Arc<Shard>]> {
-        self.shards.read().clone()
+        self.shards.all()
     }
 
     /// Has a transaction's end written to a partition of the topic. The answer waits to be durable.
@@ -340,8 +333,7 @@ impl Groups {
         marker: EndMarker,
         is_later_marker: bool,
     ) -> Result<Receiver<Answer>, MarkerError> {
-        let shards = self.shards();
-        let shard = usize::try_from(index.0).ok().and_then(|i| shards.get(i));
+        let shard = self.shards.of_partition(index);
         let shard = shard.ok_or(CoordinatorError::Loading)?;
         let written = Written {
             producer,
@@ -366,17 +358,16 @@ impl Groups {
     }
 
     pub(crate) async fn shard(&self, group: &GroupId) -> Result<Arc<Shard>, CoordinatorError> {
-        let mut shards = self.shards();
-        if shards.is_empty() {
-            self.make_topic().await?;
-            shards = self.shards();
+        if let Some(shard) = self.shard_now(group) {
+            return Ok(shard);
         }
-        shard_of(&shards, group).ok_or(CoordinatorError::Loading)
+        self.make_topic().await?;
+        self.shard_now(group).ok_or(CoordinatorError::Loading)
     }
 
     /// The shard of a group, if the topic is there.
     fn shard_now(&self, group: &GroupId) -> Option<Arc<Shard>> {
-        shard_of(&self.shards(), group)
+        self.shards.of_name(group.as_str())
     }
 
     async fn make_topic(&self) -> Result<(), CoordinatorError> {
@@ -400,12 +391,4 @@ impl Groups {
         let now = topics.by_name(topic).map(|topic| topic.id);
         !id.is_zero() && now != Some(id)
     }
-}
-
-fn shard_of(shards: &[Arc<Shard>], group: &GroupId) -> Option<Arc<Shard>> {
-    let count = i32::try_from(shards.len())
-        .ok()
-        .filter(|count| *count > 0)?;
-    let index = partition_of(group, count);
-    shards.get(index.0 as usize).cloned()
 }

@@ -1,13 +1,8 @@
 //! Which partition of `__consumer_offsets` holds a group, computed as Kafka's tools and clients do.
 
-use fanlog_model::{GroupId, PartitionIndex};
+use fanlog_model::PartitionIndex;
 
-/// The partition of a group among `count`.
-pub(crate) fn partition_of(group: &GroupId, count: i32) -> PartitionIndex {
-    partition_of_name(group.as_str(), count)
-}
-
-/// The same for any name: transactional ids are spread likewise.
+/// The partition of a group among `count`; transactional ids and share-partitions are spread likewise.
 pub(crate) fn partition_of_name(name: &str, count: i32) -> PartitionIndex {
     assert!(count > 0, "a topic has at least one partition");
     let hash = java_hash(name);
@@ -40,9 +35,9 @@ mod tests {
     #[test]
     fn a_group_has_a_partition_whatever_its_hash() {
         assert_eq!(
-            partition_of(&"polygenelubricants".into(), 50),
+            partition_of_name("polygenelubricants", 50),
             PartitionIndex(0)
         );
-        assert_eq!(partition_of(&"hello".into(), 50), PartitionIndex(22));
+        assert_eq!(partition_of_name("hello", 50), PartitionIndex(22));
     }
 }

@@ -4,46 +4,30 @@
 //! that is durable, and start it anew from its log when that fails.
 //! Owns: the machine, the callers that it has not answered.   Never: what a group may do; the machine says so.
 //! In -> out: input -> records in one batch, applied; the answers leave once all that was decided is durable.
-//! Invariants: GRP-3 (no answer before durability, reads too).   Read next: `load.rs`, `../machine_runtime.rs`.
+//! Invariants: GRP-3 (no answer before durability, reads too).   Read next: `load.rs`, `../machines/mod.rs`.
 
 use super::batch::group_batch;
+use super::load::replayed;
 use super::surroundings::Surroundings;
-use crate::append_types::{AppendError, Appender, RefusedBatch};
-use crate::blocking::Blocking;
+use crate::append_types::RefusedBatch;
 use crate::broker::Broker;
-use crate::machine_memory::{MachineMemory, MemoryShare};
-use crate::machine_runtime::load_in_background;
+use crate::machines::{
+    Answers, Callers, CoordinatorError, LogError, MachineMemory, MachineShard, MemoryShare,
+    ShardBase, send,
+};
 use crate::partition::Partition;
-use crate::steady_clock::SteadyClock;
+use crate::replay::ReplayError;
 use fanlog_coordinators::group::{
     self, Answer, Decision, GroupKind, GroupRecord, GroupSettings, Input, Ledger, OffsetsProducer,
-    Reply, TransactionalWrite, Waiting,
+    TransactionalWrite, Waiting,
 };
 use fanlog_coordinators::{CallId, Now};
 use fanlog_model::{GroupId, Offset};
-use fanlog_protocol::records::BuildError;
-use fanlog_protocol::wire::EncodeError;
 use parking_lot::Mutex;
-use std::collections::HashMap;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 use thiserror::Error;
-use tokio::sync::{Notify, oneshot};
-
-/// Why a group's coordinator does not answer. Fate: the client retries.
-#[derive(Clone, Debug, PartialEq, Eq, Error)]
-pub enum CoordinatorError {
-    /// Its log is being replayed.
-    #[error("the coordinator is loading; retry")]
-    Loading,
-    /// Its log cannot be written or read, so it would promise what it cannot keep.
-    #[error("the coordinator is not available: {reason}")]
-    NotAvailable {
-        /// What happened.
-        reason: Arc<str>,
-    },
-}
+use tokio::sync::oneshot;
 
 /// Who writes in a transaction, and by whose leave.
 #[derive(Clone, Copy, Debug)]
@@ -71,47 +55,22 @@ pub(crate) enum InTransactionError {
 /// One partition of `__consumer_offsets` and its machine.
 #[derive(Debug)]
 pub(crate) struct Shard {
-    partition: Arc<Partition>,
-    clock: SteadyClock,
+    base: ShardBase<Machine>,
     settings: Arc<Mutex<GroupSettings>>,
     memory: Arc<MachineMemory>,
     broker: Weak<Broker>,
-    blocking: Blocking,
-    phase: Mutex<Phase>,
-    calls: AtomicU64,
-    /// The next deadline came closer, or the phase changed.
-    pub(super) rearmed: Arc<Notify>,
 }
 
 #[derive(Debug)]
-enum Phase {
-    Loading,
-    Active(Box<Machine>),
-    Broken(Arc<str>),
-}
-
-#[derive(Debug)]
-struct Machine {
+pub(crate) struct Machine {
     ledger: Ledger,
     waiting: Waiting,
-    callers: HashMap<CallId, oneshot::Sender<Answer>>,
+    callers: Callers<Answer>,
     /// Everything below this offset was decided upon: no answer leaves before it is durable.
     decided_end: Offset,
     /// Where the log ended when the coordinator of the transaction that is being decided upon allowed it.
     allowed_at: Option<Offset>,
-    armed: Option<Duration>,
     memory: MemoryShare,
-}
-
-/// Why a decision was not logged.
-#[derive(Debug, Error)]
-pub(super) enum LogError {
-    #[error(transparent)]
-    Encode(#[from] EncodeError),
-    #[error(transparent)]
-    Build(#[from] BuildError),
-    #[error(transparent)]
-    Append(#[from] AppendError),
 }
 
 impl Machine {
@@ -121,33 +80,49 @@ impl Machine {
     }
 }
 
-/// Answers on their way to their callers.
-type Outgoing = Vec<(oneshot::Sender<Answer>, Answer)>;
+impl MachineShard for Shard {
+    type Machine = Machine;
+    type Loaded = (Ledger, Offset);
+    const KIND: &'static str = "groups";
+
+    fn base(&self) -> &ShardBase<Machine> {
+        &self.base
+    }
+
+    fn replayed(&self) -> Result<(Ledger, Offset), ReplayError> {
+        replayed(self.partition())
+    }
+
+    fn serve(self: &Arc<Self>, (ledger, end): (Ledger, Offset)) {
+        self.base.activate(|| (self.machine_of(ledger, end), ()));
+        if let Some(broker) = self.broker() {
+            broker.groups().refresh_expressions();
+        }
+    }
+
+    fn next_deadline(machine: &Machine) -> Option<Duration> {
+        group::next_deadline(&machine.waiting)
+    }
+
+    fn tick_some(self: &Arc<Self>) -> bool {
+        self.tick();
+        false
+    }
+}
 
 impl Shard {
     pub(crate) fn new(
-        partition: Arc<Partition>,
-        clock: SteadyClock,
+        base: ShardBase<Machine>,
         settings: Arc<Mutex<GroupSettings>>,
         memory: Arc<MachineMemory>,
         broker: Weak<Broker>,
-        blocking: Blocking,
     ) -> Arc<Self> {
         Arc::new(Self {
-            partition,
-            clock,
+            base,
             settings,
             memory,
             broker,
-            blocking,
-            phase: Mutex::new(Phase::Loading),
-            calls: AtomicU64::new(0),
-            rearmed: Arc::new(Notify::new()),
         })
-    }
-
-    pub(super) fn blocking(&self) -> Blocking {
-        self.blocking
     }
 
     pub(super) fn broker(&self) -> Option<Arc<Broker>> {
@@ -162,17 +137,11 @@ impl Shard {
 
     /// Of which kind a group is, if there is one.
     pub(super) fn kind_of(&self, id: &GroupId) -> Result<Option<GroupKind>, CoordinatorError> {
-        match &*self.phase.lock() {
-            Phase::Active(machine) => Ok(group::kind_of(&machine.ledger, &machine.waiting, id)),
-            Phase::Loading => Err(CoordinatorError::Loading),
-            Phase::Broken(reason) => Err(CoordinatorError::NotAvailable {
-                reason: reason.clone(),
-            }),
-        }
+        self.with_active(|machine| group::kind_of(&machine.ledger, &machine.waiting, id))
     }
 
     pub(crate) fn partition(&self) -> &Arc<Partition> {
-        &self.partition
+        self.base.partition()
     }
 
     /// Hands in a request and waits for its answer, which may come with the decision on a later input.
@@ -181,22 +150,12 @@ impl Shard {
         self: &Arc<Self>,
         input: impl FnOnce(CallId) -> Input,
     ) -> Result<Answer, CoordinatorError> {
-        let receiver = self.submit(input)?;
-        // The sender is dropped with the machine, when its log failed.
-        receiver.await.map_err(|_| self.why_unavailable())
-    }
-
-    fn submit(
-        self: &Arc<Self>,
-        input: impl FnOnce(CallId) -> Input,
-    ) -> Result<oneshot::Receiver<Answer>, CoordinatorError> {
-        let call = CallId(self.calls.fetch_add(1, Ordering::Relaxed));
-        let (sender, receiver) = oneshot::channel();
-        self.with_machine(|shard, machine| {
-            machine.callers.insert(call, sender);
-            shard.decide(machine, input(call))
+        let receiver = self.step(|shard, machine| {
+            let (call, receiver) = machine.callers.add();
+            Ok((shard.decide(machine, input(call))?, receiver))
         })?;
-        Ok(receiver)
+        // The sender is dropped with the machine, when its log failed.
+        receiver.await.map_err(|_| self.base.why_unavailable())
     }
 
     /// Hands in what is written in a producer's name, unless the log would refuse it. The decision is made on return, its answer waits
@@ -206,12 +165,9 @@ impl Shard {
         written: Written,
         input: impl FnOnce(CallId) -> Input,
     ) -> Result<oneshot::Receiver<Answer>, InTransactionError> {
-        let call = CallId(self.calls.fetch_add(1, Ordering::Relaxed));
-        let (sender, receiver) = oneshot::channel();
-        let mut refused = None;
-        self.with_machine(|shard, machine| {
+        let decided = self.step(|shard, machine| {
             let producer = written.producer;
-            let check = shard.partition.with_log(|log| {
+            let check = shard.partition().with_log(|log| {
                 log.check_coordinators_batch(
                     producer.id,
                     producer.epoch,
@@ -221,60 +177,39 @@ impl Shard {
                 )
             });
             if let Ok(Err(error)) = check {
-                refused = Some(error);
-                return Ok(Vec::new());
+                return Ok((Vec::new(), Err(error)));
             }
-            machine.callers.insert(call, sender);
+            let (call, receiver) = machine.callers.add();
             machine.allowed_at = written.allowed_at;
             let decided = shard.decide(machine, input(call));
             machine.allowed_at = None;
-            decided
+            Ok((decided?, Ok(receiver)))
         })?;
-        match refused {
-            Some(error) => Err(InTransactionError::Refused(error)),
-            None => Ok(receiver),
-        }
+        decided.map_err(InTransactionError::Refused)
     }
 
     /// Hands in what nobody waits for: a time-out, or the news that a topic is gone.
     pub(crate) fn tell(self: &Arc<Self>, input: Input) -> Result<(), CoordinatorError> {
-        self.with_machine(|shard, machine| shard.decide(machine, input))
+        self.step(|shard, machine| Ok((shard.decide(machine, input)?, ())))
     }
 
-    fn with_machine(
+    /// Runs a step; its answers go once everything decided before them is durable.
+    fn step<R>(
         self: &Arc<Self>,
-        step: impl FnOnce(&Arc<Self>, &mut Machine) -> Result<Outgoing, LogError>,
-    ) -> Result<(), CoordinatorError> {
-        let mut phase = self.phase.lock();
-        let machine = match &mut *phase {
-            Phase::Active(machine) => machine,
-            Phase::Loading => return Err(CoordinatorError::Loading),
-            Phase::Broken(reason) => {
-                let reason = reason.clone();
-                return Err(CoordinatorError::NotAvailable { reason });
-            }
-        };
-        match step(self, machine) {
-            Ok(outgoing) => {
-                let decided_end = machine.decided_end;
-                drop(phase);
-                self.release(decided_end, outgoing);
-                Ok(())
-            }
-            Err(error) => {
-                // The machine has decided what was not logged: it is forgotten, and its callers with it.
-                *phase = Phase::Loading;
-                drop(phase);
-                tracing::warn!(partition = %self.partition.folder(), %error, "reloading groups: their log refused a write");
-                load_in_background(self.clone());
-                let reason = error.to_string().into();
-                Err(CoordinatorError::NotAvailable { reason })
-            }
+        step: impl FnOnce(&Arc<Self>, &mut Machine) -> Result<(Answers<Answer>, R), LogError>,
+    ) -> Result<R, CoordinatorError> {
+        let (answers, decided_end, result) = self.with_machine(|shard, machine| {
+            let (answers, result) = step(shard, machine)?;
+            Ok((answers, machine.decided_end, result))
+        })?;
+        if !answers.is_empty() {
+            self.once_durable(decided_end, |_| send(answers));
         }
+        Ok(result)
     }
 
-    fn decide(&self, machine: &mut Machine, input: Input) -> Result<Outgoing, LogError> {
-        let now = self.now();
+    fn decide(&self, machine: &mut Machine, input: Input) -> Result<Answers<Answer>, LogError> {
+        let now = self.base.now();
         let mut settings = self.settings.lock().clone();
         settings.memory_bytes_elsewhere = machine.memory.elsewhere();
         let Decision {
@@ -295,8 +230,8 @@ impl Shard {
             self.log(machine, &records, transaction, now)?;
         }
         machine.note_memory(refused_for_memory, settings.memory_bytes_max);
-        self.rearm(machine);
-        Ok(take_callers(machine, replies))
+        let answers = replies.into_iter().map(|reply| (reply.call, reply.answer));
+        Ok(machine.callers.take(answers))
     }
 
     /// Appends the records as one batch, so that a crash keeps all or none, and applies them.
@@ -307,13 +242,10 @@ impl Shard {
         transaction: Option<TransactionalWrite>,
         now: Now,
     ) -> Result<(), LogError> {
-        let mut batch = group_batch(records, transaction, now.wall)?;
+        let batch = group_batch(records, transaction, now.wall)?;
         // What a transaction writes here was allowed, or is under way; a marker needs no leave.
         let allowed_at = machine.allowed_at.take();
-        let receipt = self
-            .partition
-            .append_as(&mut batch, Appender::Coordinator, allowed_at)?;
-        machine.decided_end = receipt.last_offset().plus(1);
+        machine.decided_end = self.base.append(batch, allowed_at)?;
         for record in records {
             match transaction {
                 Some(TransactionalWrite::Offsets(producer)) => {
@@ -328,140 +260,41 @@ impl Shard {
         Ok(())
     }
 
-    fn rearm(&self, machine: &mut Machine) {
-        let next = group::next_deadline(&machine.waiting);
-        let is_sooner = match (next, machine.armed) {
-            (Some(next), Some(armed)) => next < armed,
-            (Some(_), None) => true,
-            (None, _) => false,
-        };
-        if is_sooner {
-            machine.armed = next;
-            self.rearmed.notify_one();
-        }
-    }
-
-    /// Lets answers go once everything decided before them is durable.
-    fn release(self: &Arc<Self>, decided_end: Offset, outgoing: Outgoing) {
-        if outgoing.is_empty() {
-            return;
-        }
-        if self.partition.high_watermark() >= decided_end {
-            return send(outgoing);
-        }
-        let shard = self.clone();
-        tokio::spawn(async move {
-            match shard.partition.durable(decided_end).await {
-                Ok(()) => send(outgoing),
-                Err(error) => shard.break_down(&error.to_string()),
-            }
-        });
-    }
-
-    /// The log failed for good: nothing that the machine knows can be relied on.
-    pub(super) fn break_down(&self, reason: &str) {
-        tracing::error!(partition = %self.partition.folder(), reason, "groups are not available");
-        *self.phase.lock() = Phase::Broken(reason.into());
-        self.rearmed.notify_one();
-    }
-
-    /// The log was replayed: the machine serves, once it has forgotten the topics that are gone. A topic that goes
-    /// from now on is told to it. Where the log refuses that, as on a full disk, the offsets stay until the next time it is
-    /// replayed: nobody reads them, as they name a topic's life that is over.
-    pub(super) fn activate(
-        &self,
-        ledger: Ledger,
-        end: Offset,
-        gone: impl FnOnce(&Ledger) -> Vec<Input>,
-    ) {
-        let mut phase = self.phase.lock();
+    /// A machine that begins to serve, once it has forgotten the topics that are gone. A topic that goes from now on is told to
+    /// it. Where the log refuses that, as on a full disk, the offsets stay until the next time it is replayed: nobody reads them,
+    /// as they name a topic's life that is over.
+    fn machine_of(&self, ledger: Ledger, end: Offset) -> Machine {
         let settings = self.settings.lock().clone();
-        let waiting = Waiting::after_loading(&settings, &ledger, self.now());
-        let armed = group::next_deadline(&waiting);
-        let mut machine = Box::new(Machine {
+        let waiting = Waiting::after_loading(&settings, &ledger, self.base.now());
+        let mut machine = Machine {
             ledger,
             waiting,
-            callers: HashMap::new(),
+            callers: Callers::default(),
             decided_end: end,
             allowed_at: None,
-            armed,
             memory: self.memory.share(),
-        });
+        };
         machine.note_memory(0, settings.memory_bytes_max);
-        for gone in gone(&machine.ledger) {
+        for gone in self.gone_topics(&machine.ledger) {
             if let Err(error) = self.decide(&mut machine, gone) {
-                tracing::warn!(partition = %self.partition.folder(), %error, "what groups know of deleted topics stays for now");
+                tracing::warn!(partition = %self.partition().folder(), %error, "what groups know of deleted topics stays for now");
                 break;
             }
         }
         // Other topics may have changed as well while nobody could be told.
         if let Err(error) = self.decide(&mut machine, Input::TopicsChanged) {
-            tracing::warn!(partition = %self.partition.folder(), %error, "groups will see changed topics later");
+            tracing::warn!(partition = %self.partition().folder(), %error, "groups will see changed topics later");
         }
-        *phase = Phase::Active(machine);
-        drop(phase);
-        self.rearmed.notify_one();
-    }
-
-    /// When the timer should next call `tick`; none while there is nothing to wait for.
-    pub(super) fn rearmed_deadline(&self) -> Option<Duration> {
-        match &mut *self.phase.lock() {
-            Phase::Active(machine) => {
-                machine.armed = group::next_deadline(&machine.waiting);
-                machine.armed
-            }
-            Phase::Loading | Phase::Broken(_) => None,
-        }
+        machine
     }
 
     /// Lets every deadline that has passed take effect.
     pub(crate) fn tick(self: &Arc<Self>) {
-        while self
-            .rearmed_deadline()
-            .is_some_and(|deadline| deadline <= self.clock.monotonic())
-        {
-            if self.tell(Input::Tick).is_err() {
-                return;
-            }
-        }
+        while self.is_due() && self.tell(Input::Tick).is_ok() {}
     }
 
     /// Looks at what the log remembers; nothing while it is loading.
     pub(crate) fn with_ledger<R>(&self, look: impl FnOnce(&Ledger) -> R) -> Option<R> {
-        match &*self.phase.lock() {
-            Phase::Active(machine) => Some(look(&machine.ledger)),
-            Phase::Loading | Phase::Broken(_) => None,
-        }
-    }
-
-    fn why_unavailable(&self) -> CoordinatorError {
-        let reason = match &*self.phase.lock() {
-            Phase::Broken(reason) => reason.clone(),
-            Phase::Loading | Phase::Active(_) => "its log refused a write; retry".into(),
-        };
-        CoordinatorError::NotAvailable { reason }
-    }
-
-    pub(super) fn now(&self) -> Now {
-        Now {
-            wall: self.clock.wall_ms(),
-            monotonic: self.clock.monotonic(),
-        }
-    }
-
-    pub(super) fn clock(&self) -> &SteadyClock {
-        &self.clock
-    }
-}
-
-fn take_callers(machine: &mut Machine, replies: Vec<Reply>) -> Outgoing {
-    let take = |reply: Reply| Some((machine.callers.remove(&reply.call)?, reply.answer));
-    replies.into_iter().filter_map(take).collect()
-}
-
-fn send(outgoing: Outgoing) {
-    for (sender, answer) in outgoing {
-        // A caller that went away needs no answer.
-        let _ = sender.send(answer);
+        self.with_active(|machine| look(&machine.ledger)).ok()
     }
 }

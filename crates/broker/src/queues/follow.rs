@@ -2,12 +2,10 @@
 
 use super::Queues;
 use super::shard::Shard;
-use crate::admin_queues::QUEUES_TOPIC;
-use crate::machine_runtime::run_timer;
+use crate::machines::MachineShard;
 use crate::topics_view::{Topic, TopicsView};
 use fanlog_coordinators::catalog::CatalogView;
 use fanlog_coordinators::queue::{QueueKey, QueueRecord};
-use fanlog_model::TopicName;
 use std::sync::Arc;
 use uuid::Uuid;
 
@@ -20,10 +18,10 @@ impl Queues {
         gone: &[Arc<Topic>],
         in_background: bool,
     ) {
-        let log = TopicName::new(QUEUES_TOPIC).expect("the name is legal");
-        if let Some(log) = topics.by_name(&log) {
-            self.load(self.start_shards(log), in_background);
-        }
+        self.shards
+            .follow_topics(topics, in_background, |partition| {
+                Shard::new(partition, self)
+            });
         let queues: Vec<_> = catalog.queues().cloned().collect();
         let before = std::mem::replace(&mut *self.seen.lock(), queues.clone());
         let is_same = queues.len() == before.len()
@@ -52,7 +50,8 @@ impl Queues {
     /// A topic goes, and with it what its queues were not done with.
     fn tell_of_gone(&self, topic: &Topic) {
         for shard in self.shards().iter() {
-            shard.with_active(|machines| {
+            // One that loads or is broken has nothing to tell.
+            let _ = shard.with_active(|machines| {
                 for (key, known) in machines.of.iter().filter(|(key, _)| key.topic == topic.id) {
                     let Some(partition) = topic.partition(key.partition) else {
                         continue;
@@ -64,44 +63,6 @@ impl Queues {
                 }
             });
         }
-    }
-
-    fn load(self: &Arc<Self>, new: Vec<Arc<Shard>>, in_background: bool) {
-        if new.is_empty() {
-            return;
-        }
-        let load = move || new.iter().for_each(|shard| shard.load());
-        match in_background {
-            true => drop(self.blocking.spawn(load)),
-            false => load(),
-        }
-    }
-
-    fn start_shards(self: &Arc<Self>, topic: &Topic) -> Vec<Arc<Shard>> {
-        let before = self.shards();
-        let mut new = Vec::new();
-        let shards: Arc<[_]> = topic
-            .partitions
-            .iter()
-            .map(|partition| {
-                let mut known = before.iter();
-                if let Some(shard) = known.find(|s| Arc::ptr_eq(s.partition(), partition)) {
-                    return shard.clone();
-                }
-                let shard = Shard::new(Arc::clone(partition), self);
-                new.push(shard.clone());
-                shard
-            })
-            .collect();
-        if new.is_empty() {
-            return new;
-        }
-        *self.shards.write() = shards;
-        if self.has_timers {
-            let run = |shard: &Arc<Shard>| tokio::spawn(run_timer(shard.clone())).abort_handle();
-            self.timers.lock().extend(new.iter().map(run));
-        }
-        new
     }
 
     /// Forgets what a shard knows of queues and topics that are gone. One that is loading does this when it is done.
@@ -145,8 +106,6 @@ impl Queues {
 
     /// The timers end; requests are still decided upon.
     pub(crate) fn stop_timers(&self) {
-        for timer in self.timers.lock().drain(..) {
-            timer.abort();
-        }
+        self.shards.stop_timers();
     }
 }

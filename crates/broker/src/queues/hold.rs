@@ -6,6 +6,7 @@
 use super::Queues;
 use super::begin::Source;
 use super::live::SourceKind;
+use crate::machines::MachineShard;
 use crate::partition::Partition;
 use fanlog_coordinators::queue::QueueKey;
 use fanlog_model::Offset;

@@ -1,6 +1,6 @@
 //! The machines of one partition of `__fanlog_queues`: when each is due, what they take of memory, and where each stands in the log.
 
-use crate::machine_memory::MemoryShare;
+use crate::machines::MemoryShare;
 use fanlog_coordinators::Now;
 use fanlog_coordinators::queue::{self, Ledger, QueueKey, QueueRecord, Waiting};
 use fanlog_model::Offset;
@@ -17,11 +17,11 @@ const RUN_BYTES: u64 = 48;
 const MACHINE_BYTES: usize = 512;
 
 /// The partitions of queues that a log knows.
-pub(super) type Loaded = HashMap<QueueKey, QueuePartition>;
+pub(crate) type Loaded = HashMap<QueueKey, QueuePartition>;
 
 /// One partition of a queue.
 #[derive(Debug, Default)]
-pub(super) struct QueuePartition {
+pub(crate) struct QueuePartition {
     pub(super) ledger: Ledger,
     pub(super) waiting: Waiting,
     /// Where its last whole snapshot begins in the log: nothing before it is needed.
@@ -34,7 +34,7 @@ pub(super) struct QueuePartition {
 }
 
 #[derive(Debug)]
-pub(super) struct Machines {
+pub(crate) struct Machines {
     pub(super) of: Loaded,
     deadlines: BTreeSet<(Duration, QueueKey)>,
     /// Everything below this offset was decided upon: no answer leaves before it is durable.

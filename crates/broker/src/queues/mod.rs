@@ -30,7 +30,6 @@ mod prune;
 mod receipt;
 mod receive;
 mod redrive;
-mod runtime;
 mod settle;
 mod shard;
 mod status;
@@ -53,10 +52,11 @@ pub use types::{
     QueueError, Receive, Received, SettleFailure, SettleOutcome, SettledEach, Start,
 };
 
+use crate::admin_queues::QUEUES_TOPIC;
 use crate::blocking::Blocking;
 use crate::broker::Broker;
-use crate::groups::{CoordinatorError, partition_of_name};
-use crate::machine_memory::MachineMemory;
+use crate::groups::CoordinatorError;
+use crate::machines::{MachineMemory, Shards};
 use crate::seats::Seats;
 use crate::steady_clock::SteadyClock;
 use fanlog_coordinators::catalog;
@@ -64,12 +64,11 @@ use fanlog_coordinators::queue::{Counters, QueueKey};
 use fanlog_model::GroupId;
 use live::Live;
 use mover::Movers;
-use parking_lot::{Mutex, RwLock};
+use parking_lot::Mutex;
 use pieces::Pieces;
 use shard::Shard;
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, OnceLock, Weak};
-use tokio::task::AbortHandle;
 use uuid::Uuid;
 
 /// What the operator is told when queues take all the memory that they may.
@@ -81,9 +80,7 @@ pub struct Queues {
     broker: OnceLock<Weak<Broker>>,
     clock: SteadyClock,
     blocking: Blocking,
-    has_timers: bool,
-    shards: RwLock<Arc<[Arc<Shard>]>>,
-    timers: Mutex<Vec<AbortHandle>>,
+    shards: Shards<Shard>,
     seats: Arc<Seats<QueueKey>>,
     memory: Arc<MachineMemory>,
     pieces: Pieces,
@@ -103,9 +100,7 @@ impl Queues {
             broker: OnceLock::new(),
             clock,
             blocking,
-            has_timers,
-            shards: RwLock::new(Arc::from([])),
-            timers: Mutex::new(Vec::new()),
+            shards: Shards::new(QUEUES_TOPIC, has_timers, blocking),
             seats: Arc::default(),
             memory: Arc::new(MachineMemory::new(MEMORY_FULL)),
             pieces: Pieces::default(),
@@ -130,18 +125,13 @@ impl Queues {
     }
 
     fn shards(&self) -> Arc<[Arc<Shard>]> {
-        self.shards.read().clone()
+        self.shards.all()
     }
 
     /// The shard of a partition of a queue, if their log is there.
     fn shard_now(&self, key: &QueueKey) -> Option<Arc<Shard>> {
-        let shards = self.shards();
-        let count = i32::try_from(shards.len())
-            .ok()
-            .filter(|count| *count > 0)?;
-        let text = format!("{}:{}:{}", key.group, key.topic, key.partition);
-        let index = partition_of_name(&text, count);
-        shards.get(index.0 as usize).cloned()
+        let name = format!("{}:{}:{}", key.group, key.topic, key.partition);
+        self.shards.of_name(&name)
     }
 
     async fn shard(&self, key: &QueueKey) -> Result<Arc<Shard>, CoordinatorError> {

@@ -15,6 +15,7 @@ use super::types::QueueError;
 use crate::append_types::{AppendError, Appender, RefusedBatch};
 use crate::broker::Broker;
 use crate::lookup::TopicRef;
+use crate::machines::MachineShard;
 use crate::partition::Partition;
 use fanlog_coordinators::queue::{Input, Mover, PendingMove, Policy, QueueKey, mover, moves};
 use fanlog_model::BaseSequence;
@@ -126,7 +127,7 @@ impl Queues {
         }
         self.movers.note(key, Some(error.to_string().into()));
         // Without timers the next tick tries again.
-        let goes_on = self.has_timers && self.broker().is_ok();
+        let goes_on = self.shards.has_timers() && self.broker().is_ok();
         if let Some(active) = self.movers.active.lock().get_mut(key) {
             active.is_running = goes_on;
         }

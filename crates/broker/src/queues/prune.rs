@@ -6,6 +6,7 @@
 //! Invariants: replay equals live: nothing goes that a replay needs.
 
 use super::shard::Shard;
+use crate::machines::{CoordinatorError, MachineShard};
 use fanlog_coordinators::queue::snapshot;
 use fanlog_model::Offset;
 use std::sync::Arc;
@@ -18,7 +19,7 @@ impl Shard {
             machines.appended_bytes = 0;
             machines.decided_end
         });
-        let Some(begun) = begun else {
+        let Ok(begun) = begun else {
             return;
         };
         let shard = self.clone();
@@ -38,14 +39,14 @@ impl Shard {
             if written.is_err() {
                 return;
             }
-            let Some((needed, end)) = shard.needed_from() else {
+            let Ok((needed, end)) = shard.needed_from() else {
                 return;
             };
             // A crash must find the snapshots that the cut relies on.
             if shard.durable_to(end).await.is_err() {
                 return;
             }
-            let cut = shard.blocking().run({
+            let cut = shard.base().blocking().run({
                 let shard = shard.clone();
                 move || shard.cut_before(needed)
             });
@@ -57,7 +58,7 @@ impl Shard {
 
     /// The offset of the oldest snapshot, and the end of what was decided when it was the oldest: both of one moment, as a later
     /// snapshot is not durable with what was decided before it.
-    fn needed_from(&self) -> Option<(Offset, Offset)> {
+    fn needed_from(&self) -> Result<(Offset, Offset), CoordinatorError> {
         self.with_active(|machines| {
             let snapshots = machines.of.values().map(|known| known.snapshot_at);
             let end = machines.decided_end;

@@ -7,25 +7,19 @@
 //! Invariants: QUE-1, QUE-2.   Read next: `machines.rs`, `load.rs`, `prune.rs`.
 
 use super::Queues;
+use super::load::replayed;
 use super::machines::{Loaded, Machines};
-use crate::append_types::{AppendError, Appender};
-use crate::blocking::Blocking;
-use crate::groups::CoordinatorError;
 use crate::internal_batch::{KeyValue, internal_batch};
-use crate::machine_runtime::load_in_background;
+use crate::machines::{CoordinatorError, LogError, MachineShard, ShardBase};
 use crate::partition::Partition;
-use crate::steady_clock::SteadyClock;
+use crate::replay::ReplayError;
 use fanlog_coordinators::Now;
 use fanlog_coordinators::queue::{
     self, Decision, Input, Ledger, Policy, QueueKey, QueueRecord, Reply, Waiting, record_format,
 };
 use fanlog_model::Offset;
-use fanlog_protocol::records::BuildError;
-use parking_lot::Mutex;
 use std::sync::{Arc, Weak};
 use std::time::Duration;
-use thiserror::Error;
-use tokio::sync::Notify;
 
 /// A batch of the log is no larger, but for one record.
 const BATCH_BYTES_MAX: usize = 256 * 1024;
@@ -35,29 +29,8 @@ const TICKS_AT_ONCE: usize = 64;
 /// One partition of `__fanlog_queues` and its machines.
 #[derive(Debug)]
 pub(crate) struct Shard {
-    partition: Arc<Partition>,
-    clock: SteadyClock,
-    blocking: Blocking,
+    base: ShardBase<Machines>,
     queues: Weak<Queues>,
-    phase: Mutex<Phase>,
-    /// The next deadline came closer, or the phase changed.
-    pub(super) rearmed: Notify,
-}
-
-#[derive(Debug)]
-enum Phase {
-    Loading,
-    Active(Box<Machines>),
-    Broken(Arc<str>),
-}
-
-/// Why a decision was not logged.
-#[derive(Debug, Error)]
-enum LogError {
-    #[error(transparent)]
-    Build(#[from] BuildError),
-    #[error(transparent)]
-    Append(#[from] AppendError),
 }
 
 /// An answer, and how far the log must be durable before it leaves.
@@ -70,28 +43,90 @@ pub(super) struct Decided {
     end: Offset,
 }
 
+impl MachineShard for Shard {
+    type Machine = Machines;
+    type Loaded = (Loaded, Offset);
+    const KIND: &'static str = "queues";
+
+    fn base(&self) -> &ShardBase<Machines> {
+        &self.base
+    }
+
+    fn replayed(&self) -> Result<(Loaded, Offset), ReplayError> {
+        replayed(self.partition())
+    }
+
+    fn serve(self: &Arc<Self>, (loaded, end): (Loaded, Offset)) {
+        let Some(queues) = self.queues() else {
+            return;
+        };
+        let start = self.partition().with_log(|log| log.log_start_offset());
+        let bytes = self.partition().with_log(|log| log.size_bytes());
+        let is_cut = start.is_ok_and(|start| start >= end);
+        let moving: Vec<_> = loaded
+            .iter()
+            .filter(|(_, known)| known.ledger.moving_count() > 0)
+            .map(|(key, _)| key.clone())
+            .collect();
+        self.base.activate(|| {
+            let memory = queues.memory.share();
+            let mut machines = Machines::new(loaded, end, memory, self.base.now());
+            // What earlier runs appended counts as well, so that many short ones don't leave a long log.
+            machines.appended_bytes = bytes.unwrap_or(0) * u64::from(!is_cut);
+            (machines, ())
+        });
+        self.wake_all();
+        for key in moving {
+            queues.start_mover(&key);
+        }
+        // Those that went while it was loading; it is told of those that go from now on.
+        queues.forget_gone_of(self);
+    }
+
+    fn next_deadline(machines: &Machines) -> Option<Duration> {
+        machines.next_deadline()
+    }
+
+    /// Lets locks that have run out and times that have come take effect, as many as may at once; whether more may be due.
+    fn tick_some(self: &Arc<Self>) -> bool {
+        let Some(queues) = self.queues() else {
+            return false;
+        };
+        for _ in 0..TICKS_AT_ONCE {
+            let now = self.base.now().monotonic;
+            let due = self.with_active(|machines| machines.due(now));
+            let Ok(Some(key)) = due else {
+                return false;
+            };
+            // A queue that is gone is about to be forgotten, and has nothing to wait for.
+            let Some(policy) = queues.policy_of(&key) else {
+                let _ = self.with_active(|machines| machines.disarm(&key));
+                continue;
+            };
+            match self.decide(&key, &policy, Input::Tick) {
+                Ok(decided) if decided.is_more_due => return true,
+                Ok(_) => {}
+                Err(_) => return false,
+            }
+        }
+        true
+    }
+
+    fn dropped(&self) {
+        self.wake_all();
+    }
+}
+
 impl Shard {
     pub(super) fn new(partition: Arc<Partition>, queues: &Arc<Queues>) -> Arc<Self> {
         Arc::new(Self {
-            partition,
-            clock: queues.clock.clone(),
-            blocking: queues.blocking,
+            base: ShardBase::new(partition, queues.clock.clone(), queues.blocking),
             queues: Arc::downgrade(queues),
-            phase: Mutex::new(Phase::Loading),
-            rearmed: Notify::new(),
         })
     }
 
     pub(super) fn partition(&self) -> &Arc<Partition> {
-        &self.partition
-    }
-
-    pub(super) fn blocking(&self) -> Blocking {
-        self.blocking
-    }
-
-    pub(super) fn clock(&self) -> &SteadyClock {
-        &self.clock
+        self.base.partition()
     }
 
     pub(super) fn queues(&self) -> Option<Arc<Queues>> {
@@ -105,15 +140,15 @@ impl Shard {
         policy: &Policy,
         input: Input<'_>,
     ) -> Result<Decided, CoordinatorError> {
-        let (decided, has_freed, has_moves) = self.with_machines(|shard, machines| {
-            let now = shard.now();
+        let (decided, has_freed, has_moves) = self.step(|shard, machines| {
+            let now = shard.base.now();
             let known = machines.of.entry(key.clone()).or_default();
             let decision = queue::decide(policy, &known.ledger, &mut known.waiting, now, input);
             let (has_freed, has_moves) = (decision.has_freed, decision.has_moves);
             let decided = shard.carry_out(machines, key, decision, now)?;
             Ok((decided, has_freed, has_moves))
         })?;
-        if let Some(queues) = self.queues.upgrade() {
+        if let Some(queues) = self.queues() {
             if has_freed {
                 queues.seats.wake(key);
             }
@@ -131,7 +166,6 @@ impl Shard {
         decision: Decision,
         now: Now,
     ) -> Result<Decided, LogError> {
-        let first = machines.next_deadline();
         if !decision.records.is_empty() {
             let records = decision.records.into_iter();
             let records: Vec<_> = records.map(|record| (key.clone(), record)).collect();
@@ -139,10 +173,6 @@ impl Shard {
         }
         machines.note_or_forget(key, now);
         Queues::tell_of(key, &decision.counts);
-        let sooner = machines.next_deadline();
-        if sooner.is_some() && first.is_none_or(|first| sooner < Some(first)) {
-            self.rearmed.notify_one();
-        }
         Ok(Decided {
             reply: decision.reply,
             is_over: decision.is_answer_over,
@@ -183,11 +213,8 @@ impl Shard {
         records: &[(QueueKey, QueueRecord)],
         now: Now,
     ) -> Result<(), LogError> {
-        let mut batch = internal_batch(encoded, now.wall)?;
-        let appended = self
-            .partition
-            .append_as(&mut batch, Appender::Coordinator, None)?;
-        machines.decided_end = appended.last_offset().plus(1);
+        let batch = internal_batch(encoded, now.wall)?;
+        machines.decided_end = self.base.append(batch, None)?;
         let first = machines.decided_end.0 - records.len() as i64;
         for (at, (key, record)) in (first..).zip(records) {
             machines.apply(key, record, Offset(at));
@@ -200,8 +227,8 @@ impl Shard {
         self: &Arc<Self>,
         records: impl FnOnce(&Machines) -> Vec<(QueueKey, QueueRecord)>,
     ) -> Result<Offset, CoordinatorError> {
-        self.with_machines(|shard, machines| {
-            let now = shard.now();
+        self.step(|shard, machines| {
+            let now = shard.base.now();
             let records = records(machines);
             shard.log(machines, &records, now)?;
             for (key, _) in &records {
@@ -211,46 +238,19 @@ impl Shard {
         })
     }
 
-    fn with_machines<R>(
+    /// Runs a step. Where it made the log long, the log is cut.
+    fn step<R>(
         self: &Arc<Self>,
         step: impl FnOnce(&Arc<Self>, &mut Machines) -> Result<R, LogError>,
     ) -> Result<R, CoordinatorError> {
-        let mut phase = self.phase.lock();
-        let machines = match &mut *phase {
-            Phase::Active(machines) => machines,
-            Phase::Loading => return Err(CoordinatorError::Loading),
-            Phase::Broken(reason) => {
-                let reason = reason.clone();
-                return Err(CoordinatorError::NotAvailable { reason });
-            }
-        };
-        match step(self, machines) {
-            Ok(result) => {
-                let is_long = machines.is_long();
-                drop(phase);
-                if is_long {
-                    self.prune_in_background();
-                }
-                Ok(result)
-            }
-            Err(error) => {
-                // A machine has decided what was not logged: all are forgotten, and the log says what counts.
-                *phase = Phase::Loading;
-                drop(phase);
-                tracing::warn!(partition = %self.partition.folder(), %error, "reloading queues: their log refused a write");
-                load_in_background(self.clone());
-                let reason = error.to_string().into();
-                Err(CoordinatorError::NotAvailable { reason })
-            }
+        let (result, is_long) = self.with_machine(|shard, machines| {
+            let result = step(shard, machines)?;
+            Ok((result, machines.is_long()))
+        })?;
+        if is_long {
+            self.prune_in_background();
         }
-    }
-
-    /// Looks at and changes the machines while they serve; for what is not logged.
-    pub(super) fn with_active<R>(&self, look: impl FnOnce(&mut Machines) -> R) -> Option<R> {
-        match &mut *self.phase.lock() {
-            Phase::Active(machines) => Some(look(machines)),
-            Phase::Loading | Phase::Broken(_) => None,
-        }
+        Ok(result)
     }
 
     /// Waits until everything that was decided before an answer is durable.
@@ -262,109 +262,22 @@ impl Shard {
         Ok(decided.reply)
     }
 
-    /// Waits until the log is durable up to `end`.
-    pub(super) async fn durable_to(self: &Arc<Self>, end: Offset) -> Result<(), CoordinatorError> {
-        if self.partition.high_watermark() < end
-            && let Err(error) = self.partition.durable(end).await
-        {
-            self.break_down(&error.to_string());
-            let reason = error.to_string().into();
-            return Err(CoordinatorError::NotAvailable { reason });
-        }
-        Ok(())
-    }
-
     /// Looks at a partition of a queue, or what stands for one that there is none of.
     pub(super) fn look<R>(
         &self,
         key: &QueueKey,
         look: impl FnOnce(&Ledger, &mut Waiting, Now) -> R,
     ) -> Result<R, CoordinatorError> {
-        let now = self.now();
-        match &mut *self.phase.lock() {
-            Phase::Active(machines) => Ok(match machines.of.get_mut(key) {
-                Some(known) => look(&known.ledger, &mut known.waiting, now),
-                None => look(&Ledger::default(), &mut Waiting::default(), now),
-            }),
-            Phase::Loading => Err(CoordinatorError::Loading),
-            Phase::Broken(reason) => Err(CoordinatorError::NotAvailable {
-                reason: reason.clone(),
-            }),
-        }
+        let now = self.base.now();
+        self.with_active(|machines| match machines.of.get_mut(key) {
+            Some(known) => look(&known.ledger, &mut known.waiting, now),
+            None => look(&Ledger::default(), &mut Waiting::default(), now),
+        })
     }
 
-    /// The log failed for good: nothing that the machines know can be relied on.
-    pub(super) fn break_down(&self, reason: &str) {
-        tracing::error!(partition = %self.partition.folder(), reason, "queues are not available");
-        *self.phase.lock() = Phase::Broken(reason.into());
-        self.tell_of_change();
-    }
-
-    /// The log was replayed: the machines serve.
-    pub(super) fn activate(self: &Arc<Self>, loaded: Loaded, end: Offset) {
-        let Some(queues) = self.queues.upgrade() else {
-            return;
-        };
-        let start = self.partition.with_log(|log| log.log_start_offset());
-        let bytes = self.partition.with_log(|log| log.size_bytes());
-        let is_cut = start.is_ok_and(|start| start >= end);
-        let moving: Vec<_> = loaded
-            .iter()
-            .filter(|(_, known)| known.ledger.moving_count() > 0)
-            .map(|(key, _)| key.clone())
-            .collect();
-        let mut machines = Machines::new(loaded, end, queues.memory.share(), self.now());
-        // What earlier runs appended counts as well, so that many short ones don't leave a long log.
-        machines.appended_bytes = bytes.unwrap_or(0) * u64::from(!is_cut);
-        *self.phase.lock() = Phase::Active(Box::new(machines));
-        self.tell_of_change();
-        for key in moving {
-            queues.start_mover(&key);
-        }
-    }
-
-    fn tell_of_change(&self) {
-        self.rearmed.notify_one();
-        if let Some(queues) = self.queues.upgrade() {
+    fn wake_all(&self) {
+        if let Some(queues) = self.queues() {
             queues.seats.wake_all();
-        }
-    }
-
-    /// When something is due next; none while there is nothing to wait for.
-    pub(super) fn next_deadline(&self) -> Option<Duration> {
-        self.with_active(|machines| machines.next_deadline())
-            .flatten()
-    }
-
-    /// Lets locks that have run out and times that have come take effect, as many as may at once; whether more may be due.
-    pub(super) fn tick_some(self: &Arc<Self>) -> bool {
-        let Some(queues) = self.queues.upgrade() else {
-            return false;
-        };
-        for _ in 0..TICKS_AT_ONCE {
-            let now = self.clock.monotonic();
-            let due = self.with_active(|machines| machines.due(now)).flatten();
-            let Some(key) = due else {
-                return false;
-            };
-            // A queue that is gone is about to be forgotten, and has nothing to wait for.
-            let Some(policy) = queues.policy_of(&key) else {
-                self.with_active(|machines| machines.disarm(&key));
-                continue;
-            };
-            match self.decide(&key, &policy, Input::Tick) {
-                Ok(decided) if decided.is_more_due => return true,
-                Ok(_) => {}
-                Err(_) => return false,
-            }
-        }
-        true
-    }
-
-    pub(super) fn now(&self) -> Now {
-        Now {
-            wall: self.clock.wall_ms(),
-            monotonic: self.clock.monotonic(),
         }
     }
 }

@@ -5,6 +5,7 @@
 //! In -> out: the topics as they are -> deletions, logged.   Never: decisions; where a deletion is refused, the machines stand.
 
 use super::shard::{Machines, RECORDS_PER_BATCH, Shard};
+use crate::machines::MachineShard;
 use fanlog_coordinators::share::{ShareKey, ShareRecord};
 use fanlog_model::TopicId;
 use std::time::Duration;
@@ -15,7 +16,7 @@ const AGAIN_AFTER: Duration = Duration::from_secs(10);
 impl Shard {
     /// A topic is gone. Where the shard is loading, it finds that out itself.
     pub(super) fn forget_topic(&self, topic: TopicId) {
-        self.with_active(|machines| self.forget(machines, |key| key.topic == topic));
+        let _ = self.with_active(|machines| self.forget(machines, |key| key.topic == topic));
     }
 
     /// Deletes the states of all topics that are gone.
@@ -32,8 +33,9 @@ impl Shard {
 
     /// Tries again, if that is due.
     pub(super) fn forget_again(&self) {
-        let now = self.now().monotonic;
-        self.with_active(|machines| {
+        let now = self.base().now().monotonic;
+        // Where it loads again, it looks at the end.
+        let _ = self.with_active(|machines| {
             if machines.forget_again_at.is_some_and(|at| at <= now) {
                 self.forget_gone_topics(machines);
             }
@@ -46,7 +48,7 @@ impl Shard {
         let gone = gone.map(|key| (key.clone(), ShareRecord::Deleted));
         let gone: Vec<_> = gone.collect();
         for some in gone.chunks(RECORDS_PER_BATCH) {
-            if let Err(error) = self.log(machines, some, self.now()) {
+            if let Err(error) = self.log(machines, some, self.base().now()) {
                 tracing::warn!(partition = %self.partition().folder(), %error, "states of share groups of deleted topics stay for now");
                 return self.forget_later(machines);
             }
@@ -54,7 +56,6 @@ impl Shard {
     }
 
     fn forget_later(&self, machines: &mut Machines) {
-        machines.forget_again_at = Some(self.now().monotonic + AGAIN_AFTER);
-        self.rearmed.notify_one();
+        machines.forget_again_at = Some(self.base().now().monotonic + AGAIN_AFTER);
     }
 }

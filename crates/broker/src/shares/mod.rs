@@ -17,7 +17,6 @@ mod offsets;
 mod partitioning;
 mod prune;
 mod reset;
-mod runtime;
 mod sessions;
 mod shard;
 
@@ -29,20 +28,20 @@ use crate::blocking::Blocking;
 use crate::broker::Broker;
 use crate::groups::CoordinatorError;
 use crate::lookup::LookupError;
+use crate::machines::Shards;
 use crate::partition::Partition;
 use crate::seats::Seats;
 use crate::steady_clock::SteadyClock;
 use fanlog_coordinators::share::{AckError, AckRange, Input, Policy, Reply, ShareKey};
 use fanlog_model::settings::ShareGroupSettings;
 use fanlog_model::{GroupId, PartitionIndex, TopicId};
-use parking_lot::{Mutex, RwLock};
+use parking_lot::Mutex;
 use sessions::Sessions;
 use shard::{Decided, Shard};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock, Weak};
 use std::time::Duration;
 use thiserror::Error;
-use tokio::task::AbortHandle;
 
 /// The topic that remembers what became of the records of share groups.
 pub const SHARE_STATE_TOPIC: &str = "__share_group_state";
@@ -70,9 +69,7 @@ pub enum ShareAckError {
 pub struct Shares {
     broker: OnceLock<Weak<Broker>>,
     clock: SteadyClock,
-    shards: RwLock<Arc<[Arc<Shard>]>>,
-    timers: Mutex<Vec<AbortHandle>>,
-    has_timers: bool,
+    shards: Shards<Shard>,
     blocking: Blocking,
     seats: Arc<Seats<ShareKey>>,
     sessions: Mutex<Sessions>,
@@ -115,9 +112,7 @@ impl Shares {
         Self {
             broker: OnceLock::new(),
             clock,
-            shards: RwLock::new(Arc::from([])),
-            timers: Mutex::new(Vec::new()),
-            has_timers,
+            shards: Shards::new(SHARE_STATE_TOPIC, has_timers, blocking),
             blocking,
             seats: Arc::default(),
             sessions: Mutex::default(),
@@ -228,17 +223,12 @@ impl Shares {
     }
 
     fn shards(&self) -> Arc<[Arc<Shard>]> {
-        self.shards.read().clone()
+        self.shards.all()
     }
 
     /// The shard of a share-partition, if the topic is there.
     fn shard_now(&self, key: &ShareKey) -> Option<Arc<Shard>> {
-        let shards = self.shards();
-        let count = i32::try_from(shards.len())
-            .ok()
-            .filter(|count| *count > 0)?;
-        let index = partitioning::partition_of(key, count);
-        shards.get(index.0 as usize).cloned()
+        self.shards.of_name(&partitioning::name_of(key))
     }
 
     async fn shard(&self, key: &ShareKey) -> Result<Arc<Shard>, CoordinatorError> {

@@ -3,6 +3,7 @@
 use super::Shares;
 use crate::groups::CoordinatorError;
 use crate::lookup::TopicRef;
+use crate::machines::MachineShard;
 use fanlog_coordinators::share::{Input, Ledger, ShareKey, ShareRecord};
 use fanlog_model::{GroupId, LeaderEpoch, Offset, PartitionIndex, TopicId};
 use std::collections::BTreeSet;
@@ -38,16 +39,13 @@ impl Shares {
     ) -> Result<Vec<SharePartitionRef>, CoordinatorError> {
         let mut found = BTreeSet::new();
         for shard in self.shards().iter() {
-            let looked = shard.look_at_all(|machines| {
+            shard.with_active(|machines| {
                 let keys = machines.of.keys().filter(|key| key.group == *group);
                 found.extend(keys.map(|key| SharePartitionRef {
                     topic: key.topic,
                     partition: key.partition,
                 }));
-            });
-            if looked.is_none() {
-                return Err(CoordinatorError::Loading);
-            }
+            })?;
         }
         Ok(found.into_iter().collect())
     }

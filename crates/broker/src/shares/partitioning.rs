@@ -1,16 +1,14 @@
 //! Which partition of `__share_group_state` holds a share-partition, computed as Kafka does.
 
-use crate::groups::partition_of_name;
 use fanlog_coordinators::share::ShareKey;
-use fanlog_model::PartitionIndex;
 use std::fmt::Write;
 
-/// The partition among `count`.
-pub(super) fn partition_of(key: &ShareKey, count: i32) -> PartitionIndex {
+/// The name by which a share-partition is spread over the partitions.
+pub(super) fn name_of(key: &ShareKey) -> String {
     let mut text = format!("{}:", key.group);
     push_base64(&mut text, key.topic.0.as_bytes());
     write!(text, ":{}", key.partition).expect("a string takes all that is written");
-    partition_of_name(&text, count)
+    text
 }
 
 /// Topic ids as Kafka writes them: base64 for URLs, without padding.
@@ -31,7 +29,7 @@ fn push_base64(text: &mut String, bytes: &[u8]) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use fanlog_model::TopicId;
+    use fanlog_model::{PartitionIndex, TopicId};
     use uuid::Uuid;
 
     #[test]
@@ -49,7 +47,6 @@ mod tests {
             topic: TopicId(Uuid::nil()),
             partition: PartitionIndex(3),
         };
-        let name = "g:AAAAAAAAAAAAAAAAAAAAAA:3";
-        assert_eq!(partition_of(&key, 50), partition_of_name(name, 50));
+        assert_eq!(name_of(&key), "g:AAAAAAAAAAAAAAAAAAAAAA:3");
     }
 }

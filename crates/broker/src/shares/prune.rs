@@ -6,6 +6,7 @@
 //! Invariants: replay equals live: nothing goes that a replay needs.
 
 use super::shard::{Machines, Shard};
+use crate::machines::{CoordinatorError, MachineShard};
 use fanlog_coordinators::share::snapshot;
 use fanlog_model::Offset;
 use std::sync::Arc;
@@ -26,9 +27,9 @@ impl Shard {
     /// Cuts the log, on a thread that may block.
     pub(super) fn prune_in_background(self: &Arc<Self>) {
         // Counted from now on, so that only one is under way for this growth.
-        let Some(()) = self.start_counting() else {
+        if self.with_active(|machines| machines.appended = 0).is_err() {
             return;
-        };
+        }
         let shard = self.clone();
         tokio::spawn(async move {
             let epoch = shard.partition().leader_epoch();
@@ -45,14 +46,14 @@ impl Shard {
             if written.is_err() {
                 return;
             }
-            let Some((needed, end)) = shard.needed_from() else {
+            let Ok((needed, end)) = shard.needed_from() else {
                 return;
             };
             // A crash must find the snapshots that the cut relies on.
             if shard.durable_to(end).await.is_err() {
                 return;
             }
-            let cut = shard.blocking().run({
+            let cut = shard.base().blocking().run({
                 let shard = shard.clone();
                 move || shard.cut_before(needed)
             });
@@ -64,8 +65,8 @@ impl Shard {
 
     /// The offset of the oldest snapshot, and the end of what was decided when it was the oldest: both of one moment, as a later
     /// snapshot is not durable with what was decided before it.
-    fn needed_from(&self) -> Option<(Offset, Offset)> {
-        self.look_at_all(|machines| {
+    fn needed_from(&self) -> Result<(Offset, Offset), CoordinatorError> {
+        self.with_active(|machines| {
             let snapshots = machines.of.values().map(|known| known.snapshot_at);
             let end = machines.decided_end;
             (snapshots.min().unwrap_or(end), end)

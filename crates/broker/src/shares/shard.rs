@@ -7,56 +7,37 @@
 //! Invariants: QUE-1, QUE-2.   Read next: `load.rs`, `gone.rs`, `prune.rs`.
 
 use super::ShareCounts;
-use crate::append_types::{AppendError, Appender};
-use crate::blocking::Blocking;
+use super::load::replayed;
 use crate::broker::Broker;
-use crate::groups::CoordinatorError;
 use crate::internal_batch::internal_batch;
-use crate::machine_runtime::load_in_background;
+use crate::machines::{CoordinatorError, LogError, MachineShard, ShardBase};
 use crate::partition::Partition;
+use crate::replay::ReplayError;
 use crate::seats::Seats;
-use crate::steady_clock::SteadyClock;
 use fanlog_coordinators::Now;
 use fanlog_coordinators::share::{
     self, Decision, Input, Ledger, Policy, Reply, ShareKey, ShareRecord, Waiting, record_format,
 };
 use fanlog_model::Offset;
-use fanlog_protocol::records::BuildError;
-use fanlog_protocol::wire::EncodeError;
-use parking_lot::Mutex;
 use std::collections::{BTreeSet, HashMap};
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Weak};
 use std::time::Duration;
-use thiserror::Error;
-use tokio::sync::Notify;
 
 /// One partition of `__share_group_state` and its machines.
 #[derive(Debug)]
 pub(crate) struct Shard {
-    partition: Arc<Partition>,
-    clock: SteadyClock,
+    base: ShardBase<Machines>,
     broker: Weak<Broker>,
-    blocking: Blocking,
     seats: Arc<Seats<ShareKey>>,
     counts: Arc<ShareCounts>,
-    phase: Mutex<Phase>,
-    /// The next deadline came closer, or the phase changed.
-    pub(super) rearmed: Arc<Notify>,
-}
-
-#[derive(Debug)]
-enum Phase {
-    Loading,
-    Active(Box<Machines>),
-    Broken(Arc<str>),
 }
 
 /// The share-partitions that a log knows.
-pub(super) type Loaded = HashMap<ShareKey, SharePartition>;
+pub(crate) type Loaded = HashMap<ShareKey, SharePartition>;
 
 #[derive(Debug)]
-pub(super) struct Machines {
+pub(crate) struct Machines {
     pub(super) of: Loaded,
     deadlines: BTreeSet<(Duration, ShareKey)>,
     /// Everything below this offset was decided upon: no answer leaves before it is durable.
@@ -71,7 +52,7 @@ pub(super) struct Machines {
 
 /// One share-partition.
 #[derive(Debug, Default)]
-pub(super) struct SharePartition {
+pub(crate) struct SharePartition {
     pub(super) ledger: Ledger,
     pub(super) waiting: Waiting,
     /// Where its last snapshot stands in the log: nothing before it is needed.
@@ -89,17 +70,6 @@ pub(crate) struct Decided {
 
 /// Of records that no decision led to, so many go into a batch: it stays far below what a log takes.
 pub(super) const RECORDS_PER_BATCH: usize = 16;
-
-/// Why a decision was not logged.
-#[derive(Debug, Error)]
-pub(super) enum LogError {
-    #[error(transparent)]
-    Encode(#[from] EncodeError),
-    #[error(transparent)]
-    Build(#[from] BuildError),
-    #[error(transparent)]
-    Append(#[from] AppendError),
-}
 
 impl Drop for Machines {
     fn drop(&mut self) {
@@ -171,41 +141,61 @@ impl Machines {
     }
 }
 
+impl MachineShard for Shard {
+    type Machine = Machines;
+    type Loaded = (Loaded, Offset);
+    const KIND: &'static str = "share groups";
+
+    fn base(&self) -> &ShardBase<Machines> {
+        &self.base
+    }
+
+    fn replayed(&self) -> Result<(Loaded, Offset), ReplayError> {
+        replayed(self.partition())
+    }
+
+    /// What was held is available again.
+    fn serve(self: &Arc<Self>, (loaded, end): (Loaded, Offset)) {
+        self.base.activate(|| (self.machines_of(loaded, end), ()));
+        self.seats.wake_all();
+    }
+
+    fn next_deadline(machines: &Machines) -> Option<Duration> {
+        let lock = machines.deadlines.first().map(|(deadline, _)| *deadline);
+        lock.into_iter().chain(machines.forget_again_at).min()
+    }
+
+    fn tick_some(self: &Arc<Self>) -> bool {
+        self.tick();
+        false
+    }
+
+    fn dropped(&self) {
+        self.seats.wake_all();
+    }
+}
+
 impl Shard {
     pub(super) fn new(
-        partition: Arc<Partition>,
-        clock: SteadyClock,
+        base: ShardBase<Machines>,
         broker: Weak<Broker>,
-        blocking: Blocking,
         seats: Arc<Seats<ShareKey>>,
         counts: Arc<ShareCounts>,
     ) -> Arc<Self> {
         Arc::new(Self {
-            partition,
-            clock,
+            base,
             broker,
-            blocking,
             seats,
             counts,
-            phase: Mutex::new(Phase::Loading),
-            rearmed: Arc::new(Notify::new()),
         })
     }
 
-    pub(super) fn blocking(&self) -> Blocking {
-        self.blocking
-    }
-
     pub(super) fn partition(&self) -> &Arc<Partition> {
-        &self.partition
+        self.base.partition()
     }
 
     pub(super) fn broker(&self) -> Option<Arc<Broker>> {
         self.broker.upgrade()
-    }
-
-    pub(super) fn clock(&self) -> &SteadyClock {
-        &self.clock
     }
 
     /// Decides on one input of one share-partition. What was decided counts from now on.
@@ -215,9 +205,9 @@ impl Shard {
         policy: &Policy,
         input: Input<'_>,
     ) -> Result<Decided, CoordinatorError> {
-        let (decided, has_freed) = self.with_machines(|shard, machines| {
-            let now = shard.now();
-            let epoch = shard.partition.leader_epoch();
+        let (decided, has_freed) = self.step(|shard, machines| {
+            let now = shard.base.now();
+            let epoch = shard.partition().leader_epoch();
             let known = machines.of.entry(key.clone()).or_default();
             let decision =
                 share::decide(policy, epoch, &known.ledger, &mut known.waiting, now, input);
@@ -238,7 +228,6 @@ impl Shard {
         decision: Decision,
         now: Now,
     ) -> Result<Decided, LogError> {
-        let first = machines.deadlines.first().map(|(at, _)| *at);
         if let Some(record) = &decision.record {
             self.log(machines, &[(key.clone(), record.clone())], now)?;
         }
@@ -252,10 +241,6 @@ impl Shard {
             false => machines.note(key),
         }
         self.count(key, &decision);
-        let sooner = machines.deadlines.first().map(|(at, _)| *at);
-        if sooner.is_some() && first.is_none_or(|first| sooner < Some(first)) {
-            self.rearmed.notify_one();
-        }
         Ok(Decided {
             reply: decision.reply,
             end: machines.decided_end,
@@ -289,11 +274,8 @@ impl Shard {
     ) -> Result<(), LogError> {
         let encode = |(key, record): &(ShareKey, ShareRecord)| record_format::encode(key, record);
         let encoded = records.iter().map(encode).collect::<Result<Vec<_>, _>>()?;
-        let mut batch = internal_batch(&encoded, now.wall)?;
-        let receipt = self
-            .partition
-            .append_as(&mut batch, Appender::Coordinator, None)?;
-        machines.decided_end = receipt.last_offset().plus(1);
+        let batch = internal_batch(&encoded, now.wall)?;
+        machines.decided_end = self.base.append(batch, None)?;
         machines.appended += records.len() as u64;
         let first = machines.decided_end.0 - records.len() as i64;
         for (at, (key, record)) in (first..).zip(records) {
@@ -307,8 +289,8 @@ impl Shard {
         self: &Arc<Self>,
         records: impl FnOnce(&Machines, Now) -> Vec<(ShareKey, ShareRecord)>,
     ) -> Result<Offset, CoordinatorError> {
-        self.with_machines(|shard, machines| {
-            let now = shard.now();
+        self.step(|shard, machines| {
+            let now = shard.base.now();
             let records = records(machines, now);
             for chunk in records.chunks(RECORDS_PER_BATCH) {
                 shard.log(machines, chunk, now)?;
@@ -320,56 +302,19 @@ impl Shard {
         })
     }
 
-    /// Runs `work` on the machines, if they serve.
-    pub(super) fn with_active(&self, work: impl FnOnce(&mut Machines)) {
-        if let Phase::Active(machines) = &mut *self.phase.lock() {
-            work(machines);
-        }
-    }
-
-    fn with_machines<R>(
+    /// Runs a step. Where it made the log long, the log is cut.
+    fn step<R>(
         self: &Arc<Self>,
         step: impl FnOnce(&Arc<Self>, &mut Machines) -> Result<R, LogError>,
     ) -> Result<R, CoordinatorError> {
-        let mut phase = self.phase.lock();
-        let machines = match &mut *phase {
-            Phase::Active(machines) => machines,
-            Phase::Loading => return Err(CoordinatorError::Loading),
-            Phase::Broken(reason) => {
-                let reason = reason.clone();
-                return Err(CoordinatorError::NotAvailable { reason });
-            }
-        };
-        match step(self, machines) {
-            Ok(result) => {
-                let is_long = machines.is_long();
-                drop(phase);
-                if is_long {
-                    self.prune_in_background();
-                }
-                Ok(result)
-            }
-            Err(error) => {
-                // A machine has decided what was not logged: all are forgotten. Who holds records will be told so.
-                *phase = Phase::Loading;
-                drop(phase);
-                tracing::warn!(partition = %self.partition.folder(), %error, "reloading share groups: their log refused a write");
-                load_in_background(self.clone());
-                let reason = error.to_string().into();
-                Err(CoordinatorError::NotAvailable { reason })
-            }
+        let (result, is_long) = self.with_machine(|shard, machines| {
+            let result = step(shard, machines)?;
+            Ok((result, machines.is_long()))
+        })?;
+        if is_long {
+            self.prune_in_background();
         }
-    }
-
-    /// The log is about to be cut: what is appended is counted from here on.
-    pub(super) fn start_counting(&self) -> Option<()> {
-        match &mut *self.phase.lock() {
-            Phase::Active(machines) => {
-                machines.appended = 0;
-                Some(())
-            }
-            Phase::Loading | Phase::Broken(_) => None,
-        }
+        Ok(result)
     }
 
     /// Waits until everything that was decided before an answer is durable.
@@ -377,20 +322,8 @@ impl Shard {
         self: &Arc<Self>,
         decided: Decided,
     ) -> Result<Reply, CoordinatorError> {
-        if self.partition.high_watermark() < decided.end
-            && let Err(error) = self.partition.durable(decided.end).await
-        {
-            self.break_down(&error.to_string());
-            let reason = error.to_string().into();
-            return Err(CoordinatorError::NotAvailable { reason });
-        }
+        self.durable_to(decided.end).await?;
         Ok(decided.reply)
-    }
-
-    /// Waits until the log is durable up to `end`.
-    pub(super) async fn durable_to(self: &Arc<Self>, end: Offset) -> Result<(), CoordinatorError> {
-        let reply = Reply::Done;
-        self.durable(Decided { reply, end }).await.map(|_| ())
     }
 
     /// Looks at a share-partition, or what stands for one that there is none of.
@@ -399,87 +332,45 @@ impl Shard {
         key: &ShareKey,
         look: impl FnOnce(&Ledger, &mut Waiting) -> R,
     ) -> Result<R, CoordinatorError> {
-        match &mut *self.phase.lock() {
-            Phase::Active(machines) => Ok(match machines.of.get_mut(key) {
-                Some(known) => look(&known.ledger, &mut known.waiting),
-                None => look(&Ledger::default(), &mut Waiting::default()),
-            }),
-            Phase::Loading => Err(CoordinatorError::Loading),
-            Phase::Broken(reason) => Err(CoordinatorError::NotAvailable {
-                reason: reason.clone(),
-            }),
-        }
+        self.with_active(|machines| match machines.of.get_mut(key) {
+            Some(known) => look(&known.ledger, &mut known.waiting),
+            None => look(&Ledger::default(), &mut Waiting::default()),
+        })
     }
 
-    /// Looks at all share-partitions; nothing while they are loading.
-    pub(super) fn look_at_all<R>(&self, look: impl FnOnce(&Machines) -> R) -> Option<R> {
-        match &*self.phase.lock() {
-            Phase::Active(machines) => Some(look(machines)),
-            Phase::Loading | Phase::Broken(_) => None,
-        }
-    }
-
-    /// The log failed for good: nothing that the machines know can be relied on.
-    pub(super) fn break_down(&self, reason: &str) {
-        tracing::error!(partition = %self.partition.folder(), reason, "share groups are not available");
-        *self.phase.lock() = Phase::Broken(reason.into());
-        self.rearmed.notify_one();
-        self.seats.wake_all();
-    }
-
-    /// The log was replayed: the machines serve. What was held is available again.
-    pub(super) fn activate(&self, loaded: Loaded, end: Offset) {
+    /// The machines that begin to serve.
+    fn machines_of(&self, loaded: Loaded, end: Offset) -> Machines {
         let mut machines = Machines::new(loaded, end, self.counts.clone());
         // What earlier runs appended counts as well, so that many short ones don't leave a long log.
-        let start = self.partition.with_log(|log| log.log_start_offset());
+        let start = self.partition().with_log(|log| log.log_start_offset());
         machines.appended = start.map_or(0, |start| (end.0 - start.0).max(0).unsigned_abs());
-        let mut phase = self.phase.lock();
         // A topic that goes from now on is told; of one that went before nothing is served.
         self.forget_gone_topics(&mut machines);
-        *phase = Phase::Active(Box::new(machines));
-        drop(phase);
-        self.rearmed.notify_one();
-        self.seats.wake_all();
-    }
-
-    /// When the next lock runs out, or states are to be deleted; none while there is nothing to wait for.
-    pub(super) fn next_deadline(&self) -> Option<Duration> {
-        self.look_at_all(|machines| {
-            let lock = machines.deadlines.first().map(|(deadline, _)| *deadline);
-            lock.into_iter().chain(machines.forget_again_at).min()
-        })
-        .flatten()
+        machines
     }
 
     /// Lets everything that is due take effect: every lock that has run out, and states that are to be deleted.
     pub(super) fn tick(self: &Arc<Self>) {
-        let Some(broker) = self.broker.upgrade() else {
+        let Some(broker) = self.broker() else {
             return;
         };
         self.forget_again();
         let shares = broker.shares();
         loop {
-            let now = self.clock.monotonic();
-            let due = self.look_at_all(|machines| {
+            let now = self.base.now().monotonic;
+            let due = self.with_active(|machines| {
                 let first = machines.deadlines.first();
                 first
                     .filter(|(at, _)| *at <= now)
                     .map(|(_, key)| key.clone())
             });
-            let Some(key) = due.flatten() else {
+            let Ok(Some(key)) = due else {
                 return;
             };
             let policy = shares.policy(&broker, &key.group);
             if self.decide(&key, &policy, Input::Tick).is_err() {
                 return;
             }
-        }
-    }
-
-    pub(super) fn now(&self) -> Now {
-        Now {
-            wall: self.clock.wall_ms(),
-            monotonic: self.clock.monotonic(),
         }
     }
 }

@@ -12,7 +12,6 @@ mod load;
 mod marked;
 mod markers;
 mod offsets;
-mod runtime;
 mod shard;
 
 pub use allow::AllowError;
@@ -22,8 +21,8 @@ pub use offsets::TransactionalCommitError;
 
 use crate::blocking::Blocking;
 use crate::broker::Broker;
-use crate::groups::{CoordinatorError, partition_of_name};
-use crate::machine_memory::MachineMemory;
+use crate::groups::CoordinatorError;
+use crate::machines::{MachineMemory, Shards};
 use crate::steady_clock::SteadyClock;
 use fanlog_coordinators::CallId;
 use fanlog_coordinators::transaction::{
@@ -32,11 +31,10 @@ use fanlog_coordinators::transaction::{
     TransactionalId,
 };
 use fanlog_model::{PartitionIndex, TopicPartition};
-use parking_lot::{Mutex, RwLock};
+use parking_lot::Mutex;
 use shard::{Shard, Shared};
 use std::sync::{Arc, OnceLock, Weak};
 use thiserror::Error;
-use tokio::task::AbortHandle;
 
 /// What the operator is told when transactional ids take all that they may.
 const MEMORY_FULL: &str = "transactional ids take the memory of fanlog.transactions.memory.bytes: new ones are refused; raise it, or lower transactional.id.expiration.ms";
@@ -60,8 +58,7 @@ pub enum TransactionRequestError {
 pub struct Transactions {
     broker: Arc<OnceLock<Weak<Broker>>>,
     shared: Shared,
-    shards: RwLock<Arc<[Arc<Shard>]>>,
-    timers: Mutex<Vec<AbortHandle>>,
+    shards: Shards<Shard>,
 }
 
 /// Unwraps the answer of the kind that the question has.
@@ -92,8 +89,7 @@ impl Transactions {
                 blocking,
                 has_timers,
             },
-            shards: RwLock::new(Arc::from([])),
-            timers: Mutex::new(Vec::new()),
+            shards: Shards::new(TRANSACTIONS_TOPIC, has_timers, blocking),
         }
     }
 
@@ -254,22 +250,17 @@ impl Transactions {
     }
 
     fn shards(&self) -> Arc<[Arc<Shard>]> {
-        self.shards.read().clone()
+        self.shards.all()
     }
 
     async fn shard(&self, id: &TransactionalId) -> Result<Arc<Shard>, CoordinatorError> {
-        let mut shards = self.shards();
-        if shards.is_empty() {
-            let made = self.broker()?.make_transactions_topic().await;
-            made.map_err(|error| not_available(&error))?;
-            shards = self.shards();
+        if let Some(shard) = self.shards.of_name(id.as_str()) {
+            return Ok(shard);
         }
-        if shards.is_empty() {
-            return Err(CoordinatorError::Loading);
-        }
-        let count = i32::try_from(shards.len()).unwrap_or(i32::MAX);
-        let index = partition_of_name(id.as_str(), count);
-        Ok(shards[index.0 as usize].clone())
+        let made = self.broker()?.make_transactions_topic().await;
+        made.map_err(|error| not_available(&error))?;
+        let made = self.shards.of_name(id.as_str());
+        made.ok_or(CoordinatorError::Loading)
     }
 
     async fn new_producer_id(&self) -> Result<fanlog_model::ProducerId, TransactionRequestError> {
