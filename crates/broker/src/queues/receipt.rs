@@ -2,7 +2,9 @@
 //!
 //! Layout, all big-endian, as base64 for URLs without padding:
 //!
-//!     version u8 = 1 | topic id 16 bytes | partition i32 | offset i64 | hand-over u64
+//! ```text
+//! version u8 = 1 | topic id 16 bytes | partition i32 | offset i64 | hand-over u64
+//! ```
 
 use fanlog_model::{Offset, PartitionIndex, TopicId};
 use std::fmt;
