@@ -174,9 +174,8 @@ impl Queues {
             return Ok(false);
         };
         // The row must be there before a copy bears one of its numbers: after a power cut another record would have it.
-        if let Some(decided) = source.shard.with_active(|machines| machines.decided_end) {
-            source.shard.durable_to(decided).await?;
-        }
+        let decided = source.shard.with_active(|machines| machines.decided_end)?;
+        source.shard.durable_to(decided).await?;
         let Some(target) = self.target(&broker, &live, &source, mover).await? else {
             let policy = self.policy(&broker, &live, kind, key.partition);
             self.renumber(&source, &policy, None).await?;
