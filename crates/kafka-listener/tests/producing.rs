@@ -3,7 +3,8 @@
 mod common;
 
 use common::*;
-use fanlog_model::TimestampMs;
+use fanlog_broker::{NewQueue, Start};
+use fanlog_model::{TimestampMs, TopicName};
 use fanlog_protocol::ErrorCode;
 use fanlog_protocol::messages::create_topics_request::{CreatableTopic, CreatableTopicConfig};
 use fanlog_protocol::messages::produce_response::PartitionProduceResponse;
@@ -159,6 +160,43 @@ async fn records_at_fault_are_named() {
         .collect();
     assert_eq!(named, [1, 3]);
     assert!(partition.error_message.is_some());
+}
+
+#[tokio::test]
+async fn a_record_that_retention_takes_before_it_is_due_is_refused_and_named() {
+    let server = Server::start().await;
+    let mut client = server.client().await;
+    topic_with(&mut client, "t", "retention.ms", "60000").await;
+    let put = async |client: &mut Client| {
+        let mut builder = BatchBuilder::new(Compression::None);
+        for headers in [&[][..], &[("deliver-after", Some(&b"61s"[..]))]] {
+            let record = NewRecord {
+                timestamp: server.broker.environment().clock.wall_ms(),
+                value: Some(b"v"),
+                headers,
+                ..NewRecord::default()
+            };
+            builder.push(&record).unwrap();
+        }
+        produced(client, &produce("t", 0, -1, builder.build().unwrap())).await
+    };
+    let queue = async |name: &str, hold: &str| {
+        let new = NewQueue {
+            name: name.into(),
+            topic: TopicName::new("t").unwrap(),
+            settings: [("retention-hold".to_owned(), hold.to_owned())].into(),
+            start: Start::Latest,
+        };
+        server.broker.queues().create(new).await.unwrap();
+    };
+    queue("held", "true").await;
+    assert_eq!(error(put(&mut client).await.error_code), ErrorCode::None);
+    queue("loose", "false").await;
+    let refused = put(&mut client).await;
+    assert_eq!(error(refused.error_code), ErrorCode::InvalidRecord);
+    assert_eq!(refused.record_errors[0].batch_index, 1);
+    let message = refused.error_message.unwrap();
+    assert!(message.contains("raise retention.ms"), "{message}");
 }
 
 #[tokio::test]
