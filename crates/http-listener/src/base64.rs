@@ -83,4 +83,16 @@ mod tests {
             assert_eq!(decode(wrong), None, "{wrong}");
         }
     }
+
+    proptest::proptest! {
+        #[test]
+        fn any_bytes_come_back(bytes: Vec<u8>) {
+            proptest::prop_assert_eq!(decode(&encode(&bytes)), Some(bytes));
+        }
+
+        #[test]
+        fn any_text_is_read_without_harm(text: String) {
+            let _ = decode(&text);
+        }
+    }
 }

@@ -317,6 +317,7 @@ fn decoded(text: &str) -> Result<String, Problem> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
 
     fn query(text: &str) -> Result<Fields, Problem> {
         Fields::of_query(&format!("/x?{text}").parse().unwrap())
@@ -354,5 +355,26 @@ mod tests {
         assert!(query("a=1&a=2").is_err());
         assert!(query("a=%zz").is_err());
         assert!(query("a=%ff").is_err());
+    }
+
+    proptest! {
+        #[test]
+        fn any_query_is_read_without_harm(text in "[!-~]{0,40}") {
+            if let Ok(uri) = format!("/x?{text}").parse()
+                && let Ok(mut fields) = Fields::of_query(&uri)
+            {
+                let _ = fields.duration("wait", Duration::MAX);
+                let _ = fields.time("at");
+                let _ = fields.whole("max", 0..=5);
+                let _ = fields.done();
+            }
+        }
+
+        #[test]
+        fn a_text_comes_through_a_query(text: String) {
+            let coded: String = text.bytes().map(|byte| format!("%{byte:02x}")).collect();
+            let mut fields = query(&format!("a={coded}")).unwrap();
+            prop_assert_eq!(fields.text("a").unwrap(), Some(text));
+        }
     }
 }

@@ -327,3 +327,71 @@ fn one_id(field: Option<String>, header: Option<String>) -> Result<Option<String
         (field, header) => Ok(field.or(header)),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn any_json() -> impl Strategy<Value = Value> {
+        let leaf = prop_oneof![
+            Just(Value::Null),
+            any::<bool>().prop_map(Value::from),
+            any::<i64>().prop_map(Value::from),
+            any::<f64>().prop_map(Value::from),
+            ".{0,8}".prop_map(Value::from),
+            Just(json!("90s")),
+        ];
+        let names = prop::sample::select(vec![
+            "records",
+            "key",
+            "key_base64",
+            "value",
+            "value_base64",
+            "headers",
+            "partition",
+            "deliver_after",
+            "deliver_at",
+            "message_id",
+            "base64",
+            "other",
+        ]);
+        leaf.prop_recursive(4, 32, 6, move |inner| {
+            let list = prop::collection::vec(inner.clone(), 0..4).prop_map(Value::from);
+            let object = prop::collection::btree_map(names.clone(), inner, 0..6);
+            let object = object.prop_map(|members| {
+                let members = members.into_iter();
+                members
+                    .map(|(name, value)| (name.to_owned(), value))
+                    .collect::<Map<_, _>>()
+                    .into()
+            });
+            prop_oneof![list, object]
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn any_bytes_are_read_without_harm(bytes: Vec<u8>) {
+            let _ = batch(&bytes, None);
+        }
+
+        #[test]
+        fn any_records_are_read_without_harm(records in any_json()) {
+            let body = json!({ "records": [records] }).to_string();
+            let _ = batch(body.as_bytes(), Some("id".to_owned()));
+        }
+
+        #[test]
+        fn a_value_is_stored_as_it_was_meant(value in any_json()) {
+            let body = json!({ "records": [{ "value": value }] }).to_string();
+            let message = batch(body.as_bytes(), None).unwrap().remove(0).unwrap();
+            let expected = match &value {
+                Value::Null => None,
+                Value::String(text) => Some(Bytes::from(text.clone())),
+                other => Some(Bytes::from(other.to_string())),
+            };
+            prop_assert_eq!(message.value, expected);
+        }
+    }
+}

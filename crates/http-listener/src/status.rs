@@ -56,6 +56,7 @@ fn group(status: &GroupStatus, now: TimestampMs) -> Value {
             "partitions": partitions.map(Iterator::collect::<Vec<_>>),
         })
     });
+    let without = status.without_position.iter().map(ToString::to_string);
     let threatened = status.most_threatened();
     json!({
         "group": status.group.as_str(),
@@ -69,6 +70,7 @@ fn group(status: &GroupStatus, now: TimestampMs) -> Value {
         "overtaken": threatened.map(|one| overtaken(one.overtaken)),
         "overtaken_first": threatened.map(|one| one.partition.to_string()),
         "members": members.collect::<Vec<_>>(),
+        "without_position": without.collect::<Vec<_>>(),
         "partitions": status.partitions.iter().map(group_partition).collect::<Vec<_>>(),
     })
 }

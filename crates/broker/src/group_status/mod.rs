@@ -22,7 +22,7 @@ use fanlog_coordinators::group::{FetchOffsets, GroupError};
 use fanlog_model::{GroupId, Offset, PartitionIndex, TopicName, TopicPartition};
 use fanlog_protocol::messages::ConsumerProtocolAssignment;
 use partition::Position;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 /// How a group stands.
@@ -38,6 +38,8 @@ pub struct GroupStatus {
     pub members: Vec<MemberStatus>,
     /// Each partition that it has a position in.
     pub partitions: Vec<GroupPartitionStatus>,
+    /// Partitions that its members read, and of which it has committed nothing: how far behind it is there is not known.
+    pub without_position: Vec<TopicPartition>,
 }
 
 /// One member of a group.
@@ -54,9 +56,10 @@ pub struct MemberStatus {
 }
 
 impl GroupStatus {
-    /// How many records it has not read in all.
-    pub fn lag(&self) -> i64 {
-        self.partitions.iter().map(|one| one.lag).sum()
+    /// How many records it has not read in all; none where it has no position at all.
+    pub fn lag(&self) -> Option<i64> {
+        let lags = self.partitions.iter().map(|one| one.lag);
+        (!self.partitions.is_empty()).then(|| lags.sum())
     }
 
     /// The sum of a rate over all partitions; none if one of them is not known.
@@ -125,12 +128,19 @@ impl Broker {
         let partitions = look
             .await
             .unwrap_or_else(|panicked| std::panic::resume_unwind(panicked.into_panic()));
+        let read = members
+            .iter()
+            .filter_map(|member| member.partitions.as_ref());
+        let read: BTreeSet<_> = read.flatten().collect();
+        let known: BTreeSet<_> = partitions.iter().map(|one| &one.partition).collect();
+        let without_position = read.difference(&known).map(|one| (*one).clone()).collect();
         Ok(GroupStatus {
             group: group.clone(),
             kind: found.group_type,
             state: found.state.name(),
             members,
             partitions,
+            without_position,
         })
     }
 

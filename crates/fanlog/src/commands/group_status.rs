@@ -25,12 +25,13 @@ pub(super) async fn run(arguments: Arguments) -> Result<(), Failure> {
 fn shown(status: &Value) -> String {
     let text = |name: &str| status[name].as_str().unwrap_or("-");
     let members = status["members"].as_array().map_or(0, Vec::len);
+    let lag = status["lag"].as_i64();
+    let lag = lag.map_or_else(|| "?".to_owned(), |lag| lag.to_string());
     let mut shown = format!(
-        "{}  type {}  state {}  members {members}\nlag {} records, behind {}; in {}, out {}\n",
+        "{}  type {}  state {}  members {members}\nlag {lag} records, behind {}; in {}, out {}\n",
         text("group"),
         text("type"),
         text("state"),
-        status["lag"],
         span(&status["behind_ms"]),
         rate(&status["rate_in"]),
         rate(&status["rate_out"]),
@@ -39,6 +40,14 @@ fn shown(status: &Value) -> String {
         let left = span(&status["overtaken"]["ms"]);
         shown.push_str(&format!(
             "retention reaches what was not read of {first} in {left}, if the group stands still\n"
+        ));
+    }
+    let without = status["without_position"].as_array().into_iter().flatten();
+    let without: Vec<_> = without.filter_map(Value::as_str).collect();
+    if !without.is_empty() {
+        let without = without.join(", ");
+        shown.push_str(&format!(
+            "! nothing is committed of {without}: how far behind it is there is not known\n"
         ));
     }
     if members == 0 {
@@ -125,7 +134,7 @@ mod tests {
         let status = json!({
             "group": "shipping", "type": "consumer", "state": "Stable", "lag": 5, "behind_ms": 61_000,
             "rate_in": 1.25, "rate_out": null, "overtaken": { "estimate": "in", "ms": 3_600_000 },
-            "overtaken_first": "orders-1",
+            "overtaken_first": "orders-1", "without_position": ["orders-0"],
             "members": [{ "client": "app", "partitions": ["orders-1"] }],
             "partitions": [{
                 "topic": "orders", "partition": 1, "position": 7, "start": 0, "end": 12, "lag": 5, "lost": 0,
@@ -137,6 +146,7 @@ mod tests {
         for expected in [
             "shipping  type consumer  state Stable  members 1\n",
             "lag 5 records, behind 1m 1s; in 1.2/s, out ?\n",
+            "! nothing is committed of orders-0: how far behind it is there is not known\n",
             "retention reaches what was not read of orders-1 in 1h 0m, if the group stands still\n",
             "orders  1          7         0      12   5    0     1m 1s   1.2/s  ?    in 1h 0m   app\n",
         ] {
