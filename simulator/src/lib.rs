@@ -52,6 +52,9 @@ pub enum Planted {
     /// Groups take commits from any generation.
     #[cfg(feature = "planted-faults")]
     SkippedGenerationCheck,
+    /// Members of the new protocol get partitions that others have not given up.
+    #[cfg(feature = "planted-faults")]
+    GivenWhatIsOwned,
 }
 
 /// What a run is made of.

@@ -1,7 +1,7 @@
 //! Faults planted in the product's own code, on this thread.
 
 use crate::Planted;
-use fanlog_coordinators::planted::skip_generation_check;
+use fanlog_coordinators::planted::{give_what_is_owned, skip_generation_check};
 use fanlog_storage::planted::PlantedFault;
 
 /// Plants a fault, or removes what an earlier run has planted.
@@ -15,4 +15,5 @@ pub(crate) fn plant(planted: Option<Planted>) {
         _ => None,
     });
     skip_generation_check(planted == Some(Planted::SkippedGenerationCheck));
+    give_what_is_owned(planted == Some(Planted::GivenWhatIsOwned));
 }

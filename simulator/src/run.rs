@@ -155,7 +155,7 @@ impl World {
     }
 
     /// A start on a disk without faults: it must succeed, and everything must be there.
-    async fn start_well(&mut self) -> Verdict {
+    pub(crate) async fn start_well(&mut self) -> Verdict {
         self.disk.restart();
         if let Err(error) = self.start() {
             return Err(broken(LOG_1, format!("the broker does not start: {error}")));
@@ -221,7 +221,7 @@ impl World {
             Step::Administer => self.administer()?,
             Step::DeleteGroup => self.delete_group()?,
             Step::ReadCommitted => {
-                let group = self.chance.index(GROUPS);
+                let group = self.chance.index(GROUPS + 1);
                 self.fetch_committed(group);
             }
             Step::Fault => self.make_fault(),
@@ -351,6 +351,7 @@ impl World {
         self.end_process()?;
         self.disk.crash(self.chance.next());
         self.start_well().await?;
+        self.churn().await?;
         self.consumers_come_to_rest().await?;
         self.end_process()
     }

@@ -41,6 +41,12 @@ pub struct Reached {
     pub consumed: u64,
     /// Members of the new protocol that had to join again.
     pub consumers_fenced: u64,
+    /// Partitions that changed hands among many members that come and go.
+    pub handovers: u64,
+    /// Commits of members of the new protocol answered.
+    pub consumers_committed: u64,
+    /// The same refused, for their epoch or because the member is not known.
+    pub consumers_refused: u64,
     /// Commits answered.
     pub committed: u64,
     /// Late commits refused.
@@ -71,6 +77,9 @@ impl Reached {
         self.assigned += other.assigned;
         self.consumed += other.consumed;
         self.consumers_fenced += other.consumers_fenced;
+        self.handovers += other.handovers;
+        self.consumers_committed += other.consumers_committed;
+        self.consumers_refused += other.consumers_refused;
         self.committed += other.committed;
         self.late_refused += other.late_refused;
         self.read += other.read;
@@ -123,6 +132,7 @@ pub(crate) struct Process {
     pub(crate) disk: Arc<ProcessDisk>,
 }
 
+/// Groups of the classic protocol. That of the new one has the number behind them.
 pub(crate) const GROUPS: usize = 2;
 const START: TimestampMs = TimestampMs(1_767_225_600_000);
 
@@ -144,7 +154,7 @@ impl World {
             tokens: 0,
             records: Records::default(),
             catalog: Catalog::default(),
-            groups: (0..GROUPS).map(|_| Group::default()).collect(),
+            groups: (0..=GROUPS).map(|_| Group::default()).collect(),
             producers: Producer::cast(&mut chance),
             readers: Reader::cast(),
             members: Member::cast(&mut chance),

@@ -92,3 +92,8 @@ fn an_older_record_that_compaction_keeps_is_found() {
 fn a_generation_check_left_out_is_found() {
     check(Planted::SkippedGenerationCheck, 60, &["GRP-2"]);
 }
+
+#[test]
+fn a_partition_given_before_it_is_given_up_is_found() {
+    check(Planted::GivenWhatIsOwned, 20, &["GRP-1"]);
+}

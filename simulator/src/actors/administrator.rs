@@ -28,6 +28,10 @@ impl World {
             partitions: self.chance.pick(&[1, 1, 2, 3]),
             kind: self.chance.index(KINDS.len()),
         };
+        self.create(creation);
+    }
+
+    pub(crate) fn create(&mut self, creation: Creation) {
         let own = KINDS[creation.kind].overrides.iter();
         let new = NewTopic {
             id: TopicId::ZERO,

@@ -10,16 +10,14 @@ use fanlog_coordinators::group::consumer::{
     ConsumerHeartbeat, JOIN_EPOCH, LEAVE_EPOCH, MemberHeartbeat, STATIC_LEAVE_EPOCH,
     SubscribedRegex,
 };
-use fanlog_coordinators::group::{
-    CommitOffsets, GroupError, GroupState, InstanceId, MemberId, OffsetToCommit,
-};
+use fanlog_coordinators::group::{GroupError, GroupState, InstanceId, MemberId};
 use fanlog_model::invariants::GRP_1;
-use fanlog_model::{GroupId, LeaderEpoch, Offset, PartitionIndex, TopicId};
+use fanlog_model::{GroupId, TopicId};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Duration;
 
-const GROUP: &str = "consumers";
+pub(super) const GROUP: &str = "consumers";
 const MEMBERS: usize = 4;
 /// As the simulated broker's settings say.
 pub(crate) const SESSION: Duration = Duration::from_secs(8);
@@ -35,46 +33,54 @@ pub(crate) struct Consumer {
     number: usize,
     instance: Option<String>,
     process: u64,
-    id: String,
-    epoch: i32,
-    owned: BTreeSet<Owned>,
-    subscription: Subscription,
+    pub(super) id: String,
+    pub(super) epoch: i32,
+    pub(super) owned: BTreeSet<Owned>,
+    /// In which epoch it was first told of what it owns, or is about to give up.
+    pub(super) since: BTreeMap<Owned, i32>,
+    pub(super) subscription: Subscription,
     must_say_all: bool,
     is_waiting: bool,
-    is_frozen: bool,
-    past: Vec<(String, i32)>,
+    pub(super) is_frozen: bool,
+    /// Told that nobody knows it, and not joining yet.
+    pub(super) is_out: bool,
+    pub(super) past: Vec<(String, i32)>,
 }
 
 #[derive(Clone, Debug, Default)]
-struct Subscription {
-    topics: Vec<Arc<str>>,
+pub(super) struct Subscription {
+    pub(super) topics: Vec<Arc<str>>,
     regex: Option<Arc<str>>,
 }
 
 impl Consumer {
     pub(crate) fn cast(chance: &mut Chance) -> Vec<Self> {
-        let member = |number: usize| {
-            let is_static = chance.percent(30);
-            let mut member = Self {
-                number,
-                instance: is_static.then(|| format!("instance-{number}")),
-                process: 0,
-                id: String::new(),
-                epoch: JOIN_EPOCH,
-                owned: BTreeSet::new(),
-                subscription: Subscription::default(),
-                must_say_all: true,
-                is_waiting: false,
-                is_frozen: false,
-                past: Vec::new(),
-            };
-            member.begin_process();
-            member
-        };
-        (0..MEMBERS).map(member).collect()
+        (0..MEMBERS)
+            .map(|number| Self::new(number, chance.percent(30)))
+            .collect()
     }
 
-    fn begin_process(&mut self) {
+    pub(super) fn new(number: usize, is_static: bool) -> Self {
+        let mut member = Self {
+            number,
+            instance: is_static.then(|| format!("instance-{number}")),
+            process: 0,
+            id: String::new(),
+            epoch: JOIN_EPOCH,
+            owned: BTreeSet::new(),
+            since: BTreeMap::new(),
+            subscription: Subscription::default(),
+            must_say_all: true,
+            is_waiting: false,
+            is_frozen: false,
+            is_out: false,
+            past: Vec::new(),
+        };
+        member.begin_process();
+        member
+    }
+
+    pub(super) fn begin_process(&mut self) {
         self.process += 1;
         self.id = format!("consumer-{}-{}", self.number, self.process);
         self.is_waiting = false;
@@ -85,7 +91,19 @@ impl Consumer {
     fn join_anew(&mut self) {
         self.epoch = JOIN_EPOCH;
         self.owned.clear();
+        self.since.clear();
         self.must_say_all = true;
+        self.is_out = false;
+    }
+
+    /// What it owns from now on; what it gives up it may still commit, until it has said so.
+    fn is_assigned(&mut self, epoch: i32, partitions: BTreeSet<Owned>) {
+        let owned = std::mem::replace(&mut self.owned, partitions);
+        self.since
+            .retain(|place, _| owned.contains(place) || self.owned.contains(place));
+        for place in &self.owned {
+            self.since.entry(*place).or_insert(epoch);
+        }
     }
 }
 
@@ -100,9 +118,7 @@ impl World {
             0 if !self.consumers[member].is_frozen => self.beat(member),
             0 => {}
             1 => {
-                self.trace.line(&format!("consumer {member} dies"));
-                self.consumer_group.lets_go(&self.consumers[member].id);
-                self.consumers[member].begin_process();
+                self.consumer_dies(member);
             }
             2 => {
                 self.consumers[member].is_frozen ^= true;
@@ -114,6 +130,12 @@ impl World {
             _ => self.commit_as_consumer(member),
         }
         Ok(())
+    }
+
+    pub(super) fn consumer_dies(&mut self, member: usize) {
+        self.trace.line(&format!("consumer {member} dies"));
+        self.consumer_group.lets_go(&self.consumers[member].id);
+        self.consumers[member].begin_process();
     }
 
     fn subscribe(&mut self, member: usize) {
@@ -162,7 +184,7 @@ impl World {
         }
     }
 
-    fn beat(&mut self, member: usize) {
+    pub(super) fn beat(&mut self, member: usize) {
         if self.consumers[member].is_waiting {
             return;
         }
@@ -171,6 +193,7 @@ impl World {
         let consumer = &mut self.consumers[member];
         consumer.must_say_all = false;
         consumer.is_waiting = true;
+        consumer.is_out = false;
         let process = consumer.process;
         let what = format!("consumer {member} beats in epoch {}", consumer.epoch);
         let groups = self.broker().groups().clone();
@@ -199,14 +222,23 @@ impl World {
     fn has_beaten(&mut self, member: usize, sent: Duration, answer: &MemberHeartbeat) -> Verdict {
         let now = self.now();
         let consumer = &mut self.consumers[member];
+        if consumer.epoch == JOIN_EPOCH && consumer.instance.is_some() {
+            // It has the place of whoever had it before.
+            for (id, _) in consumer.past.iter().filter(|(id, _)| *id != consumer.id) {
+                self.consumer_group.left(id);
+            }
+        }
         consumer.epoch = answer.epoch;
         consumer.past.push((consumer.id.clone(), answer.epoch));
-        if let Some(assignment) = &answer.assignment {
-            let partitions = assignment
-                .iter()
-                .flat_map(|(topic, of)| of.iter().map(|p| (*topic, p.0)));
-            consumer.owned = partitions.collect();
-        }
+        let partitions = match &answer.assignment {
+            Some(assignment) => {
+                let all = assignment.iter();
+                all.flat_map(|(topic, of)| of.iter().map(|p| (*topic, p.0)))
+                    .collect()
+            }
+            None => consumer.owned.clone(),
+        };
+        consumer.is_assigned(answer.epoch, partitions);
         self.trace.line(&format!(
             "epoch {}, owns {:?}",
             answer.epoch, consumer.owned
@@ -228,6 +260,11 @@ impl World {
                 self.reached.consumers_fenced += 1;
                 self.consumer_group.lets_go(&consumer.id);
                 consumer.join_anew();
+                match refused {
+                    GroupError::UnknownMember { .. } => consumer.is_out = true,
+                    // It is still there, and owns since when it may not have heard.
+                    _ => consumer.past.clear(),
+                }
                 Ok(())
             }
             other => Err(broken(
@@ -237,7 +274,7 @@ impl World {
         }
     }
 
-    fn say_goodbye(&mut self, member: usize) {
+    pub(super) fn say_goodbye(&mut self, member: usize) {
         let consumer = &self.consumers[member];
         if consumer.is_frozen || consumer.is_waiting || consumer.epoch == JOIN_EPOCH {
             return;
@@ -259,49 +296,6 @@ impl World {
             }
             Ok(())
         });
-    }
-
-    /// A commit, by the member that there is or by one that there was.
-    fn commit_as_consumer(&mut self, member: usize) {
-        let consumer = &self.consumers[member];
-        if consumer.past.is_empty() {
-            return;
-        }
-        let (id, epoch) = self.chance.pick(&consumer.past.clone());
-        let Some(place) = self.some_place() else {
-            return;
-        };
-        let Some(topic) = self.topic_name(place.topic) else {
-            return;
-        };
-        let request = CommitOffsets {
-            call: CallId(0),
-            group: GroupId::from(GROUP),
-            member_id: MemberId::from(id.as_str()),
-            instance_id: None,
-            generation: epoch,
-            names_missing_group: true,
-            retention_ms: None,
-            offsets: vec![OffsetToCommit {
-                topic,
-                topic_id: place.topic,
-                partition: PartitionIndex(place.partition),
-                offset: Offset(0),
-                leader_epoch: LeaderEpoch::UNKNOWN,
-                metadata: "".into(),
-            }],
-        };
-        let had_left = self.consumer_group.has_left(&id);
-        let groups = self.broker().groups().clone();
-        let commit = async move { groups.commit_offsets(request).await };
-        self.call(
-            format!("commit by {id} in epoch {epoch}"),
-            commit,
-            move |world, answer| match answer {
-                Some(Ok(_)) => world.consumer_group.check_accepted(had_left, &id),
-                _ => Ok(()),
-            },
-        );
     }
 
     /// The faults are over and everybody is heard again: within the time-outs every partition that somebody reads has an owner, and

@@ -3,6 +3,7 @@
 use crate::chance::Chance;
 use crate::promises::Verdict;
 use crate::promises::groups::Identity;
+use crate::promises::records::Place;
 use crate::world::{GROUPS, World};
 use bytes::Bytes;
 use fanlog_broker::GroupRequestError;
@@ -76,7 +77,10 @@ fn outside(instance: Option<&str>) -> Identity {
 }
 
 pub(crate) fn group_id(group: usize) -> GroupId {
-    GroupId::from(format!("group-{group}").as_str())
+    match group {
+        GROUPS => GroupId::from(super::consumer::GROUP),
+        _ => GroupId::from(format!("group-{group}").as_str()),
+    }
 }
 
 fn instance(who: &Identity) -> Option<Arc<str>> {
@@ -333,9 +337,12 @@ impl World {
     }
 
     pub(crate) fn fetch_committed(&mut self, group: usize) {
-        let Some(place) = self.some_place() else {
-            return;
-        };
+        if let Some(place) = self.some_place() {
+            self.fetch_committed_of(group, place);
+        }
+    }
+
+    pub(crate) fn fetch_committed_of(&mut self, group: usize, place: Place) {
         let Some(topic) = self.topic_name(place.topic) else {
             return;
         };
@@ -378,6 +385,7 @@ impl World {
             format!("delete group {group}"),
             delete,
             move |world, answer| {
+                world.groups[group].deletion_over();
                 for (at, position) in writes {
                     match &answer {
                         Some(Ok(())) => world.groups[group].committed(at, position),

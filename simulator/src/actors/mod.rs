@@ -4,7 +4,9 @@
 //! In -> out: chance -> calls of the broker -> promises.
 
 pub(crate) mod administrator;
+mod churn;
 pub(crate) mod consumer;
+mod consumer_commit;
 mod member;
 mod producer;
 mod reader;

@@ -1,11 +1,11 @@
-//! What members of a consumer group of the new protocol were told they own, and who may still commit: GRP-1, GRP-2.
+//! What members of a consumer group of the new protocol were told they own, and who is gone: GRP-1.
 //!
 //! A member counts as the owner of what it was told for as long as the coordinator can't have given it up: from the request that it
 //! was answered, until the shorter of its time-outs is over or it lets go.
 
 use super::{Verdict, holds};
 use fanlog_model::TopicId;
-use fanlog_model::invariants::{GRP_1, GRP_2};
+use fanlog_model::invariants::GRP_1;
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
@@ -56,16 +56,9 @@ impl ConsumerGroup {
         self.owners.remove(member);
     }
 
-    /// A member's goodbye was answered: nothing may be heard of it any more.
+    /// A member's goodbye was answered, or that of the process that took its place: nothing may be heard of it any more.
     pub(crate) fn left(&mut self, member: &str) {
         self.gone.insert(member.to_owned());
-    }
-
-    /// A commit was accepted that was sent after these had left.
-    pub(crate) fn check_accepted(&self, had_left: bool, member: &str) -> Verdict {
-        holds(!had_left, GRP_2, || {
-            format!("a commit by {member} was accepted, who had left before")
-        })
     }
 
     pub(crate) fn has_left(&self, member: &str) -> bool {

@@ -29,6 +29,8 @@ impl Identity {
 struct Told {
     at: Moment,
     who: Identity,
+    /// The group's life, where it is certain.
+    life: Option<u32>,
 }
 
 /// One committed offset's place.
@@ -58,8 +60,10 @@ struct Register {
 /// One group.
 #[derive(Debug, Default)]
 pub(crate) struct Group {
-    /// Rises when somebody asks for the group's deletion: generations begin anew then.
+    /// Rises when somebody asks for the group's deletion, and when that is answered: generations begin anew in between.
     life: u32,
+    /// Deletions that were not answered yet.
+    deletions: u32,
     joined: Vec<Told>,
     synced: Vec<Told>,
     owners: BTreeMap<(u32, i32), BTreeMap<u8, String>>,
@@ -81,12 +85,24 @@ pub(crate) struct Position(usize);
 impl Group {
     pub(crate) fn joined(&mut self, at: Moment, who: &Identity) {
         let who = who.clone();
-        self.joined.push(Told { at, who });
+        let life = (self.deletions == 0).then_some(self.life);
+        self.joined.push(Told { at, who, life });
     }
 
     /// A member was told what it owns.
     pub(crate) fn synced(&mut self, at: Moment, who: &Identity, owned: &[u8]) -> Verdict {
-        let owners = self.owners.entry((self.life, who.generation)).or_default();
+        // A generation is of the life in which it was joined, whatever was asked for since.
+        let joined = self.joined.iter().rfind(|told| told.who == *who);
+        let life = joined.and_then(|joined| joined.life);
+        self.synced.push(Told {
+            at,
+            who: who.clone(),
+            life,
+        });
+        let Some(life) = life else {
+            return Ok(());
+        };
+        let owners = self.owners.entry((life, who.generation)).or_default();
         for partition in owned {
             let before = owners.insert(*partition, who.owner().to_owned());
             let other = before.filter(|other| other != who.owner());
@@ -96,8 +112,6 @@ impl Group {
                 )
             })?;
         }
-        let who = who.clone();
-        self.synced.push(Told { at, who });
         Ok(())
     }
 
@@ -170,6 +184,7 @@ impl Group {
     /// Somebody asks for the group's deletion.
     pub(crate) fn deleting(&mut self) -> Vec<(Committed, Position)> {
         self.life += 1;
+        self.deletions += 1;
         let delete = |(at, register): (&Committed, &mut Register)| {
             register.writes.push(Write {
                 token: None,
@@ -178,6 +193,12 @@ impl Group {
             (*at, Position(register.writes.len() - 1))
         };
         self.registers.iter_mut().map(delete).collect()
+    }
+
+    /// The deletion was answered, or never will be.
+    pub(crate) fn deletion_over(&mut self) {
+        self.life += 1;
+        self.deletions -= 1;
     }
 
     pub(crate) fn reading(&self, at: Committed) -> Read {

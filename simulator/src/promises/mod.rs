@@ -5,6 +5,7 @@
 //! In -> out: what a client did and what it was told -> nothing, or the promise that is broken.
 
 pub(crate) mod catalog;
+pub(crate) mod churn;
 pub(crate) mod consumers;
 pub(crate) mod groups;
 pub(crate) mod records;

@@ -93,8 +93,7 @@ impl Groups {
             return;
         }
         for shard in self.shards().iter() {
-            // One that is loading looks at the topics when it is done; one that is broken answers nothing.
-            let _ = shard.tell(Input::TopicsChanged);
+            shard.tell_news(Input::TopicsChanged);
         }
         self.refresh_expressions();
     }
@@ -123,7 +122,10 @@ impl Groups {
                     pattern,
                     topics: matching(&regex, &topics),
                 };
-                let _ = shard.tell(Input::RegexResolved(resolved));
+                if !shard.tell_news(Input::RegexResolved(resolved)) {
+                    // All of them are told later.
+                    break;
+                }
             }
         }
     }

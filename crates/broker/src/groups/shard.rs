@@ -6,6 +6,8 @@
 //! In -> out: input -> records in one batch, applied; the answers leave once all that was decided is durable.
 //! Invariants: GRP-3 (no answer before durability, reads too).   Read next: `load.rs`, `../machines/mod.rs`.
 
+mod news;
+
 use super::batch::group_batch;
 use super::load::replayed;
 use super::surroundings::Surroundings;
@@ -70,6 +72,8 @@ pub(crate) struct Machine {
     decided_end: Offset,
     /// Where the log ended when the coordinator of the transaction that is being decided upon allowed it.
     allowed_at: Option<Offset>,
+    /// When to tell the groups once more of topics that changed: the log refused it.
+    news_due: Option<Duration>,
     memory: MemoryShare,
 }
 
@@ -101,7 +105,8 @@ impl MachineShard for Shard {
     }
 
     fn next_deadline(machine: &Machine) -> Option<Duration> {
-        group::next_deadline(&machine.waiting)
+        let due = [group::next_deadline(&machine.waiting), machine.news_due];
+        due.into_iter().flatten().min()
     }
 
     fn tick_some(self: &Arc<Self>) -> bool {
@@ -272,6 +277,7 @@ impl Shard {
             callers: Callers::default(),
             decided_end: end,
             allowed_at: None,
+            news_due: None,
             memory: self.memory.share(),
         };
         machine.note_memory(0, settings.memory_bytes_max);
@@ -282,15 +288,18 @@ impl Shard {
             }
         }
         // Other topics may have changed as well while nobody could be told.
-        if let Err(error) = self.decide(&mut machine, Input::TopicsChanged) {
-            tracing::warn!(partition = %self.partition().folder(), %error, "groups will see changed topics later");
-        }
+        self.decide_news(&mut machine, Input::TopicsChanged);
         machine
     }
 
     /// Lets every deadline that has passed take effect.
     pub(crate) fn tick(self: &Arc<Self>) {
-        while self.is_due() && self.tell(Input::Tick).is_ok() {}
+        while self.is_due() {
+            self.retell_news();
+            if self.tell(Input::Tick).is_err() {
+                return;
+            }
+        }
     }
 
     /// Looks at what the log remembers; nothing while it is loading.
