@@ -6,6 +6,7 @@
 //! In -> out: a built broker -> progress lines, a row per scenario in compat/TORTURE.md, an error unless all hold.
 //! Read next: compat/torture/torture/faults/.
 
+mod churn;
 mod recovery;
 mod transactions;
 
@@ -21,7 +22,7 @@ const HOSTILE_FRAMES: &str = "1000";
 const SMOKE: [&str; 6] = ["--only", "kill", "--rounds", "2", "--acks-between", "500"];
 
 /// Runs the command. The arguments are those of `python -m torture` (`--help` lists them), but for `--only hostile`,
-/// `--only recovery` and `--only transactions [--rounds N]`.
+/// `--only recovery`, `--only transactions [--rounds N]` and `--only churn [--minutes N --members N ...]`.
 pub(crate) fn run(args: &[String]) -> anyhow::Result<()> {
     if args == ["--only", "hostile"] {
         return hostile();
@@ -38,6 +39,9 @@ pub(crate) fn run(args: &[String]) -> anyhow::Result<()> {
         {
             return transactions::run(Some(rounds));
         }
+        [only, what, rest @ ..] if only == "--only" && what == "churn" => {
+            return churn::Churn::parse(rest)?.run();
+        }
         _ => {}
     }
     let python = python_with_clients()?;
@@ -50,6 +54,7 @@ pub(crate) fn run(args: &[String]) -> anyhow::Result<()> {
     self_test()?;
     if !args.iter().any(|arg| arg.starts_with("--only")) {
         hostile()?;
+        churn::Churn::default().run()?;
     }
     let brings_a_broker = |arg: &String| arg.starts_with("--binary") || arg.starts_with("--serve");
     if !args.iter().any(brings_a_broker) {
@@ -80,14 +85,18 @@ fn hostile() -> anyhow::Result<()> {
     })
 }
 
-/// The checker's own tests: it must find every kind of violation. Needs Python and nothing else.
+/// The checkers' own tests: they must find every kind of violation. Needs Python and nothing else.
 pub(crate) fn self_test() -> anyhow::Result<()> {
-    shell::step("the history checker's own tests", || {
-        let mut tests = shell::command("python3");
-        tests.current_dir(home()).args([
-            "-B", "-m", "unittest", "discover", "-q", "-s", "tests", "-t", ".",
-        ]);
-        shell::run(&mut tests).context("needs python3 (on Debian: `apt-get install python3`)")
+    shell::step("the history checkers' own tests", || {
+        for home in [home(), churn_home()] {
+            let mut tests = shell::command("python3");
+            tests.current_dir(home).args([
+                "-B", "-m", "unittest", "discover", "-q", "-s", "tests", "-t", ".",
+            ]);
+            shell::run(&mut tests)
+                .context("needs python3 (on Debian: `apt-get install python3`)")?;
+        }
+        Ok(())
     })
 }
 
@@ -107,6 +116,10 @@ fn binary() -> PathBuf {
 
 fn home() -> PathBuf {
     shell::repository().join("compat/torture")
+}
+
+fn churn_home() -> PathBuf {
+    shell::repository().join("compat/churn")
 }
 
 fn torture(python: &PathBuf) -> std::process::Command {
