@@ -71,7 +71,7 @@ class Churn:
             assert time.monotonic() < deadline, f"the group does not come to rest: {self.events[-1]}"
             time.sleep(LOOK_SECONDS)
         command = [sys.executable, HERE / "producer.py", self.bootstrap, TOPIC, str(self.partitions), self.folder / "acks.jsonl", str(WRITE_SECONDS)]
-        self.producer = subprocess.Popen(command, stdout=self.log, stderr=self.log)
+        self.producer = subprocess.Popen(command, stdout=self.log, stderr=self.log, start_new_session=True)
         time.sleep(2)
 
     def spawn(self, slot):
@@ -79,7 +79,7 @@ class Churn:
         slot.name = f"m{slot.number}.{slot.lives}"
         self.write("spawn", n=slot.name, stable=slot.is_stable)
         command = [sys.executable, HERE / "member.py", self.bootstrap, GROUP, TOPIC, self.folder / f"{slot.name}.jsonl", str(self.random.random())[2:12]]
-        slot.process = subprocess.Popen(command, stdout=self.log, stderr=self.log)
+        slot.process = subprocess.Popen(command, stdout=self.log, stderr=self.log, start_new_session=True)
         slot.due = time.monotonic() + REST_SECONDS + 1
 
     def look(self):
