@@ -42,6 +42,8 @@ pub(crate) struct Consumer {
     must_say_all: bool,
     is_waiting: bool,
     pub(super) is_frozen: bool,
+    /// When it sent the first of the heartbeats whose answers it has missed.
+    unheard: Option<Duration>,
     /// Told that nobody knows it, and not joining yet.
     pub(super) is_out: bool,
     pub(super) past: Vec<(String, i32)>,
@@ -73,6 +75,7 @@ impl Consumer {
             must_say_all: true,
             is_waiting: false,
             is_frozen: false,
+            unheard: None,
             is_out: false,
             past: Vec::new(),
         };
@@ -85,6 +88,7 @@ impl Consumer {
         self.id = format!("consumer-{}-{}", self.number, self.process);
         self.is_waiting = false;
         self.is_frozen = false;
+        self.unheard = None;
         self.join_anew();
     }
 
@@ -97,12 +101,12 @@ impl Consumer {
     }
 
     /// What it owns from now on; what it gives up it may still commit, until it has said so.
-    fn is_assigned(&mut self, epoch: i32, partitions: BTreeSet<Owned>) {
+    fn is_assigned(&mut self, since: i32, partitions: BTreeSet<Owned>) {
         let owned = std::mem::replace(&mut self.owned, partitions);
         self.since
             .retain(|place, _| owned.contains(place) || self.owned.contains(place));
         for place in &self.owned {
-            self.since.entry(*place).or_insert(epoch);
+            self.since.entry(*place).or_insert(since);
         }
     }
 }
@@ -213,6 +217,7 @@ impl World {
                 // It can't know what became of it, and says everything once more.
                 Some(Err(GroupRequestError::Coordinator(_))) | None => {
                     consumer.must_say_all = true;
+                    consumer.unheard.get_or_insert(sent);
                     Ok(())
                 }
             }
@@ -228,6 +233,9 @@ impl World {
                 self.consumer_group.left(id);
             }
         }
+        let unheard = consumer.unheard.take();
+        // What it hears of late it may have had since an epoch that it knows.
+        let since = unheard.map_or(answer.epoch, |_| consumer.epoch);
         consumer.epoch = answer.epoch;
         consumer.past.push((consumer.id.clone(), answer.epoch));
         let partitions = match &answer.assignment {
@@ -238,13 +246,14 @@ impl World {
             }
             None => consumer.owned.clone(),
         };
-        consumer.is_assigned(answer.epoch, partitions);
+        consumer.is_assigned(since, partitions);
         self.trace.line(&format!(
             "epoch {}, owns {:?}",
             answer.epoch, consumer.owned
         ));
         self.reached.consumed += u64::from(!consumer.owned.is_empty());
-        let until = sent + SESSION.min(REBALANCE);
+        // And the time for what it shall give up may run since then.
+        let until = unheard.unwrap_or(sent) + SESSION.min(REBALANCE);
         self.consumer_group
             .told(now, until, &consumer.id, &consumer.owned)
     }

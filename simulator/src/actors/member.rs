@@ -2,7 +2,7 @@
 
 use crate::chance::Chance;
 use crate::promises::Verdict;
-use crate::promises::groups::Identity;
+use crate::promises::groups::{Fate, Identity};
 use crate::promises::records::Place;
 use crate::world::{GROUPS, World};
 use bytes::Bytes;
@@ -378,23 +378,19 @@ impl World {
     /// An operator deletes a group, which is refused while it has members.
     pub(crate) fn delete_group(&mut self) -> Verdict {
         let group = self.chance.index(GROUPS);
-        let writes = self.groups[group].deleting();
+        let deletion = self.groups[group].deleting();
         let groups = self.broker().groups().clone();
         let delete = async move { groups.delete_group(group_id(group)).await };
         self.call(
             format!("delete group {group}"),
             delete,
             move |world, answer| {
-                world.groups[group].deletion_over();
-                for (at, position) in writes {
-                    match &answer {
-                        Some(Ok(())) => world.groups[group].committed(at, position),
-                        Some(Err(GroupRequestError::Refused(_))) => {
-                            world.groups[group].not_committed(at, position);
-                        }
-                        _ => {}
-                    }
-                }
+                let fate = match answer {
+                    Some(Ok(())) => Fate::Done,
+                    Some(Err(GroupRequestError::Refused(_))) => Fate::Refused,
+                    _ => Fate::Open,
+                };
+                world.groups[group].deletion_over(&deletion, fate);
                 Ok(())
             },
         );

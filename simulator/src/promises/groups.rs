@@ -37,7 +37,7 @@ struct Told {
 pub(crate) type Committed = (TopicId, i32);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Fate {
+pub(crate) enum Fate {
     Open,
     Done,
     Refused,
@@ -77,6 +77,10 @@ pub(crate) struct Group {
 pub(crate) struct Read {
     floor: usize,
 }
+
+/// A deletion under way: how many writes each committed offset had when it was asked for.
+#[derive(Debug)]
+pub(crate) struct Deletion(BTreeMap<Committed, usize>);
 
 /// A write under way.
 #[derive(Clone, Copy, Debug)]
@@ -182,23 +186,34 @@ impl Group {
     }
 
     /// Somebody asks for the group's deletion.
-    pub(crate) fn deleting(&mut self) -> Vec<(Committed, Position)> {
+    pub(crate) fn deleting(&mut self) -> Deletion {
         self.life += 1;
         self.deletions += 1;
-        let delete = |(at, register): (&Committed, &mut Register)| {
-            register.writes.push(Write {
-                token: None,
-                fate: Fate::Open,
-            });
-            (*at, Position(register.writes.len() - 1))
-        };
-        self.registers.iter_mut().map(delete).collect()
+        let registers = self.registers.iter();
+        Deletion(
+            registers
+                .map(|(at, register)| (*at, register.writes.len()))
+                .collect(),
+        )
     }
 
-    /// The deletion was answered, or never will be.
-    pub(crate) fn deletion_over(&mut self) {
+    /// The deletion was answered, or never will be. It was decided upon at some time since it was asked for: what was committed
+    /// meanwhile is gone or not.
+    pub(crate) fn deletion_over(&mut self, deletion: &Deletion, fate: Fate) {
         self.life += 1;
         self.deletions -= 1;
+        if fate == Fate::Refused {
+            return;
+        }
+        for (at, register) in &mut self.registers {
+            let asked_at = deletion.0.get(at).copied().unwrap_or_default();
+            let is_alone = register.writes.len() == asked_at;
+            register.writes.push(Write { token: None, fate });
+            register.floor = match (fate, is_alone) {
+                (Fate::Done, true) => register.writes.len(),
+                _ => register.floor.min(asked_at),
+            };
+        }
     }
 
     pub(crate) fn reading(&self, at: Committed) -> Read {
@@ -210,6 +225,9 @@ impl Group {
 
     /// A read has found a token, or nothing.
     pub(crate) fn read(&mut self, at: Committed, read: Read, found: Option<u64>) -> Verdict {
+        if found.is_none() && self.deletions > 0 {
+            return Ok(());
+        }
         let register = self.registers.entry(at).or_default();
         let legal = register
             .writes
