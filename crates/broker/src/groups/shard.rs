@@ -110,8 +110,11 @@ impl MachineShard for Shard {
     }
 
     fn tick_some(self: &Arc<Self>) -> bool {
-        self.tick();
-        false
+        if !self.is_due() {
+            return false;
+        }
+        self.retell_news();
+        self.tell(Input::Tick).is_ok()
     }
 }
 
@@ -294,12 +297,7 @@ impl Shard {
 
     /// Lets every deadline that has passed take effect.
     pub(crate) fn tick(self: &Arc<Self>) {
-        while self.is_due() {
-            self.retell_news();
-            if self.tell(Input::Tick).is_err() {
-                return;
-            }
-        }
+        while self.tick_some() {}
     }
 
     /// Looks at what the log remembers; nothing while it is loading.

@@ -10,6 +10,7 @@ use super::decide::Deciding;
 use super::live_group::{LiveGroup, Phase};
 use super::{CommittedOffset, GroupKind, GroupMetadata, GroupRecord, LedgerGroup};
 use fanlog_model::{GroupId, TimestampMs};
+use std::time::Duration;
 
 /// From when an offset's retention counts.
 #[derive(Clone, Copy)]
@@ -18,18 +19,59 @@ enum Since {
     Commit,
 }
 
+/// How many groups and offsets are looked at in one step; how many records it may lead to, and how many bytes of names these may
+/// have: a step holds up everybody else, and is one batch of the log. A group is looked at as a whole.
+const SEEN_AT_ONCE: usize = 10_000;
+const EXPIRED_AT_ONCE: usize = 1_000;
+const EXPIRED_BYTES_AT_ONCE: usize = 256 * 1024;
+
+/// What is left of these for one step.
+struct Room {
+    seen: usize,
+    records: usize,
+    bytes: usize,
+}
+
+impl Room {
+    fn is_used_up(&self) -> bool {
+        self.seen == 0 || self.records == 0 || self.bytes == 0
+    }
+
+    /// One more record with names of so many bytes; whether there was room. One record always has: names are far shorter.
+    fn take(&mut self, bytes: usize) -> bool {
+        if self.records == 0 || bytes > self.bytes {
+            return false;
+        }
+        self.records -= 1;
+        self.bytes -= bytes;
+        true
+    }
+}
+
 impl Deciding<'_> {
+    /// Looks at some groups, from where the step before stopped. Until all were looked at, the next step is due at once.
     pub(super) fn expire_offsets(&mut self) {
-        for (id, known) in self.ledger.groups() {
-            self.expire_group(id, known);
+        let from = self.waiting.expiry_from.take();
+        let mut room = Room {
+            seen: SEEN_AT_ONCE,
+            records: EXPIRED_AT_ONCE,
+            bytes: EXPIRED_BYTES_AT_ONCE,
+        };
+        for (id, known) in self.ledger.groups_from(from.as_ref()) {
+            if room.is_used_up() || !self.expire_group(id, known, &mut room) {
+                self.waiting.expiry_from = Some(id.clone());
+                return self.set_deadline(Purpose::OffsetExpiry, Duration::ZERO);
+            }
         }
         let interval = self.settings.offsets_retention_check_interval;
         self.set_deadline(Purpose::OffsetExpiry, interval);
     }
 
-    fn expire_group(&mut self, id: &GroupId, known: &LedgerGroup) {
-        if known.kind() == GroupKind::Share {
-            return;
+    /// Whether there was room for all that goes.
+    fn expire_group(&mut self, id: &GroupId, known: &LedgerGroup, room: &mut Room) -> bool {
+        room.seen = room.seen.saturating_sub(1 + known.offsets.len());
+        if matches!(known.kind(), GroupKind::Share) {
+            return true;
         }
         let live = self.waiting.groups.get(id);
         let consumer = known.consumer.as_ref().map(|group| group.state());
@@ -51,19 +93,28 @@ impl Deciding<'_> {
         let nothing_left =
             expired.len() == known.offsets.len() && !self.ledger.pending().has_any(id);
         for partition in expired {
+            if !room.take(id.as_str().len() + partition.topic.as_str().len()) {
+                return false;
+            }
             self.record_offset_deleted(id, partition);
         }
         if is_empty && nothing_left && known.metadata.is_some() {
+            if !room.take(id.as_str().len()) {
+                return false;
+            }
             self.record(GroupRecord::GroupDeleted { group: id.clone() });
         }
         if nothing_left
             && let Some(group) = &known.consumer
             && group.state().members.is_empty()
         {
+            // Without members there are few: the group's epochs, and expressions.
             for record in tombstones(id, group) {
+                room.take(id.as_str().len());
                 self.record(record);
             }
         }
+        true
     }
 
     fn is_expired(&self, committed: &CommittedOffset, since: Since) -> bool {

@@ -11,6 +11,7 @@ use super::share::ShareGroup;
 use super::{CommittedOffset, GroupMetadata, GroupRecord, PendingOffsets};
 use fanlog_model::{GroupId, TopicPartition};
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Bound;
 
 /// The groups that the log knows.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -86,6 +87,15 @@ impl Ledger {
     /// All groups in order of their names.
     pub fn groups(&self) -> impl Iterator<Item = (&GroupId, &LedgerGroup)> {
         self.groups.iter()
+    }
+
+    /// The groups from a name on, in order; all of them, if there is none.
+    pub(super) fn groups_from(
+        &self,
+        from: Option<&GroupId>,
+    ) -> impl Iterator<Item = (&GroupId, &LedgerGroup)> {
+        let from = from.map_or(Bound::Unbounded, Bound::Included);
+        self.groups.range::<GroupId, _>((from, Bound::Unbounded))
     }
 
     /// How much memory it takes, about.

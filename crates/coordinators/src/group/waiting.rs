@@ -23,6 +23,8 @@ pub struct Waiting {
     pub(super) groups: BTreeMap<GroupId, LiveGroup>,
     pub(super) deadlines: Deadlines,
     pub(super) bytes: usize,
+    /// Where the search for expired offsets goes on; `None` for the first group.
+    pub(super) expiry_from: Option<GroupId>,
     /// Share groups that were looked at since they, or the topics, changed last.
     pub(super) settled_shares: BTreeMap<GroupId, SettledShareGroup>,
 }

@@ -244,7 +244,8 @@ impl<'a> Deciding<'a> {
         }
     }
 
-    /// Notes what an expression stands for, if that is news.
+    /// Notes what an expression stands for, if that is news. One that stands for too many topics by now goes on standing for those
+    /// that it did: in Kafka too, topics that come don't shut out a member that is in.
     pub(super) fn resolve(
         &self,
         draft: &mut Draft<'_>,
@@ -255,7 +256,9 @@ impl<'a> Deciding<'a> {
             return false;
         };
         let known = draft.state().regexes.get(pattern);
-        if known.is_some_and(|known| known.topics == *topics) {
+        if let Some(known) = known
+            && (known.topics == *topics || !draft.state().has_room_for(&known.topics, topics))
+        {
             return false;
         }
         let resolved = ResolvedRegex {

@@ -40,6 +40,12 @@ impl ConsumerState {
         lists.chain(resolved).map(memory::of_names).sum()
     }
 
+    /// Whether an expression may stand for other topics than before.
+    pub(super) fn has_room_for(&self, before: &[Arc<str>], now: &[Arc<str>]) -> bool {
+        let (before, now) = (memory::of_names(before), memory::of_names(now));
+        now <= before || self.names_bytes() - before + now <= GROUP_RECORD_BYTES_MAX
+    }
+
     /// Checks that against what one group may have (OPS-1).
     pub(super) fn check_names(&self, group: &GroupId) -> Result<(), GroupError> {
         let given = self.names_bytes();

@@ -45,11 +45,7 @@ impl Deciding<'_> {
             return;
         };
         let is_used = draft.state().regexes.contains_key(&resolved.pattern);
-        // One that stands for too many topics by now goes on standing for those that it did.
-        if is_used
-            && self.resolve(&mut draft, &resolved.pattern, Some(&resolved.topics))
-            && draft.state().check_names(&draft.id).is_ok()
-        {
+        if is_used && self.resolve(&mut draft, &resolved.pattern, Some(&resolved.topics)) {
             let hash = draft.state().metadata_hash(self.topics);
             draft.raise_epoch(hash);
             self.keep(draft);

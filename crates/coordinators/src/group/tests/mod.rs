@@ -3,6 +3,7 @@
 mod render;
 pub(crate) mod transcript;
 
+mod expiry;
 mod joining;
 mod laws;
 mod limits;

@@ -2,6 +2,7 @@
 
 mod classic_client;
 mod conversions;
+mod expressions;
 mod flows;
 mod laws;
 mod lost_and_late;
