@@ -5,6 +5,7 @@
 
 use super::CoordinatorError;
 use super::{GroupRequestError, Groups, answer};
+use crate::broker::Broker;
 use crate::lookup::TopicRef;
 use crate::shares::SharePartitionRef;
 use fanlog_coordinators::CallId;
@@ -15,6 +16,7 @@ use fanlog_coordinators::group::share::{
 use fanlog_coordinators::group::{Answer, GroupError, GroupState, Input, PartitionSets};
 use fanlog_model::{GroupId, Offset, PartitionIndex, TopicId};
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::time::Duration;
 
 impl Groups {
@@ -29,6 +31,10 @@ impl Groups {
     ) -> Result<ShareHeartbeatAnswer, GroupRequestError> {
         let group = heartbeat.group.clone();
         let rules = self.share_rules(&group);
+        if let Some(broker) = self.broker_of_queue(&group) {
+            let heartbeat = ShareHeartbeat { rules, ..heartbeat };
+            return Ok(broker.queues().share_heartbeat(&heartbeat)?);
+        }
         let shard = self.shard(&group).await?;
         let heartbeat = |call| {
             Input::ShareHeartbeat(ShareHeartbeat {
@@ -42,6 +48,22 @@ impl Groups {
             self.make_states(&group, &answered).await?;
         }
         Ok(answered)
+    }
+
+    /// The broker, if that is the name of a queue: its share consumers are no group.
+    fn broker_of_queue(&self, name: &GroupId) -> Option<Arc<Broker>> {
+        let broker = self.broker()?;
+        broker.queues().is_queue(name).then_some(broker)
+    }
+
+    /// What concerns offsets is not for a queue's name.
+    fn check_no_queue(&self, name: &GroupId) -> Result<(), GroupError> {
+        match self.broker_of_queue(name) {
+            Some(_) => Err(GroupError::IsQueue {
+                group: name.clone(),
+            }),
+            None => Ok(()),
+        }
     }
 
     fn share_rules(&self, group: &GroupId) -> ShareRules {
@@ -127,6 +149,9 @@ impl Groups {
         &self,
         group: GroupId,
     ) -> Result<DescribedShareGroup, GroupRequestError> {
+        if let Some(broker) = self.broker_of_queue(&group) {
+            return Ok(broker.queues().describe_share(&group)?);
+        }
         let shard = self.shard(&group).await?;
         let describe = |call| Input::DescribeShare { call, group };
         Ok(answer!(shard.ask(describe).await?, DescribeShare)?)
@@ -142,6 +167,7 @@ impl Groups {
         group: &GroupId,
         offsets: &BTreeMap<(TopicId, PartitionIndex), Offset>,
     ) -> Result<(), GroupRequestError> {
+        self.check_no_queue(group)?;
         let mut sets = PartitionSets::new();
         for (topic, partition) in offsets.keys() {
             sets.entry(*topic).or_default().insert(*partition);
@@ -171,6 +197,7 @@ impl Groups {
         group: &GroupId,
         topics: &[TopicId],
     ) -> Result<(), GroupRequestError> {
+        self.check_no_queue(group)?;
         self.note_states(group, Vec::new(), topics.to_vec(), true)
             .await?;
         let Some(broker) = self.broker() else {
@@ -203,6 +230,7 @@ impl Groups {
         &self,
         group: &GroupId,
     ) -> Result<(), GroupRequestError> {
+        self.check_no_queue(group)?;
         let described = match self.describe_share(group.clone()).await {
             Ok(described) => described,
             // Of another kind, or none: that is for the group's own machine to say. Nothing is left of one that was there.

@@ -94,6 +94,9 @@ impl Queues {
         self.lives
             .lock()
             .retain(|name, _| catalog.queue(name).is_some());
+        self.share_members
+            .lock()
+            .retain(|name| catalog.queue(name).is_some());
     }
 
     /// Lets every lock that has run out and every time that has come take effect; the timers do this on their own.

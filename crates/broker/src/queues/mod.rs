@@ -32,6 +32,9 @@ mod receive;
 mod redrive;
 mod settle;
 mod shard;
+mod share_acks;
+mod share_fetch;
+mod share_members;
 mod status;
 mod status_types;
 mod take;
@@ -43,6 +46,7 @@ pub use dead_types::{DeadDone, DeadLetter, DeadLetterShown, DeadLetters, DeadSel
 pub use delays::{DELIVER_AFTER, DELIVER_AT};
 pub(crate) use overtaken::DueLimit;
 pub use overtaken::RecordOvertaken;
+pub(crate) use share_acks::PendingSettle;
 pub use receipt::{Receipt, ReceiptError};
 pub use status_types::{
     BlockedKey, ConsumerLoad, Drain, Hindrance, QueuePartitionStatus, QueueStatus,
@@ -67,6 +71,7 @@ use mover::Movers;
 use parking_lot::Mutex;
 use pieces::Pieces;
 use shard::Shard;
+use share_members::ShareMembers;
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, OnceLock, Weak};
 use uuid::Uuid;
@@ -84,6 +89,7 @@ pub struct Queues {
     seats: Arc<Seats<QueueKey>>,
     memory: Arc<MachineMemory>,
     pieces: Pieces,
+    share_members: Mutex<ShareMembers>,
     lives: Mutex<HashMap<GroupId, Arc<Live>>>,
     /// The queues that the catalog had when it was followed last.
     seen: Mutex<Vec<Arc<catalog::Queue>>>,
@@ -104,6 +110,7 @@ impl Queues {
             seats: Arc::default(),
             memory: Arc::new(MachineMemory::new(MEMORY_FULL)),
             pieces: Pieces::default(),
+            share_members: Mutex::default(),
             lives: Mutex::default(),
             seen: Mutex::default(),
             beginning: Mutex::default(),

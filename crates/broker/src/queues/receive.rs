@@ -17,7 +17,8 @@ use crate::seats::Seated;
 use crate::topics_view::TopicsView;
 use crate::waiters::FetchWaiter;
 use fanlog_coordinators::queue::{Claim, Input, Outcome, QueueKey, Settle};
-use fanlog_model::{GroupId, Offset};
+use fanlog_model::{GroupId, Offset, PartitionIndex, TopicId};
+use std::collections::HashSet;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use tokio::time::Instant;
@@ -57,7 +58,9 @@ pub(super) struct Receiving<'a> {
     pub(super) is_full: bool,
     /// Why a partition gives nothing.
     failure: Option<QueueError>,
-    held: Vec<(Source, Offset, u64)>,
+    pub(super) held: Vec<(Source, Offset, u64)>,
+    /// The partitions that are asked for; all, if none are named.
+    only: Option<HashSet<(TopicId, PartitionIndex)>>,
 }
 
 /// Who goes away before the answer has not had the messages.
@@ -98,18 +101,7 @@ impl Queues {
         let broker = self.broker()?;
         let live = self.live(&broker, queue)?;
         broker.room().await;
-        let mut receiving = Receiving {
-            queues: self,
-            live,
-            messages: Vec::new(),
-            memory: FetchMemory::none(),
-            bytes_left: wanted.bytes_max.min(broker.budget.bytes_max()).max(1),
-            is_full: false,
-            failure: None,
-            held: Vec::new(),
-            broker,
-            wanted,
-        };
+        let mut receiving = Receiving::new(self, broker, live, wanted, None);
         receiving.run().await?;
         // The consumer has them from here on.
         receiving.held.clear();
@@ -140,8 +132,32 @@ fn check_wanted(wanted: &Receive) -> Result<(), QueueError> {
     Ok(())
 }
 
+impl<'a> Receiving<'a> {
+    pub(super) fn new(
+        queues: &'a Arc<Queues>,
+        broker: Arc<Broker>,
+        live: Arc<Live>,
+        wanted: Receive,
+        only: Option<HashSet<(TopicId, PartitionIndex)>>,
+    ) -> Self {
+        Self {
+            queues,
+            live,
+            messages: Vec::new(),
+            memory: FetchMemory::none(),
+            bytes_left: wanted.bytes_max.min(broker.budget.bytes_max()).max(1),
+            is_full: false,
+            failure: None,
+            held: Vec::new(),
+            only,
+            broker,
+            wanted,
+        }
+    }
+}
+
 impl Receiving<'_> {
-    async fn run(&mut self) -> Result<(), QueueError> {
+    pub(super) async fn run(&mut self) -> Result<(), QueueError> {
         let waiter = Arc::new(FetchWaiter::default());
         let until = Instant::now() + self.wanted.wait_max;
         let mut is_last = self.wanted.wait_max.is_zero();
@@ -180,6 +196,10 @@ impl Receiving<'_> {
         let sources = self.live.sources(topics);
         for (kind, topic) in sources.iter().filter(|(kind, _)| kind.is_handed_out()) {
             for partition in &topic.partitions {
+                let place = (topic.id, partition.index());
+                if self.only.as_ref().is_some_and(|only| !only.contains(&place)) {
+                    continue;
+                }
                 let source = self.queues.source(&self.live, *kind, partition).await?;
                 let seated = self.queues.seats.take(&source.key);
                 // Before the first look, so that no change is missed.

@@ -113,7 +113,7 @@ impl Queues {
         Ok((source.shard, decided))
     }
 
-    async fn settled_source(
+    pub(super) async fn settled_source(
         self: &Arc<Self>,
         broker: &Arc<Broker>,
         live: &Arc<Live>,

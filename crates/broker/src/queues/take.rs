@@ -261,6 +261,18 @@ pub(super) async fn read(
     from: Offset,
     bytes_max: usize,
 ) -> Result<(FetchedRecords, FetchMemory), FetchError> {
+    let read = read_if(broker, partition, from, bytes_max, true).await?;
+    Ok(read.expect("who waits for memory gets it"))
+}
+
+/// As `read`; who may not wait for memory, since it holds some, gets nothing where there is none.
+pub(super) async fn read_if(
+    broker: &Arc<Broker>,
+    partition: &Arc<Partition>,
+    from: Offset,
+    bytes_max: usize,
+    may_wait: bool,
+) -> Result<Option<(FetchedRecords, FetchMemory)>, FetchError> {
     let wanted = Wanted {
         from,
         bytes_max,
@@ -276,13 +288,19 @@ pub(super) async fn read(
             unpanicked(blocking.run(move || partition.readable(wanted)).await)?
         }
     };
-    let memory = broker.budget.reserve(readable.bytes()).await;
+    let memory = match may_wait {
+        true => broker.budget.reserve(readable.bytes()).await,
+        false => match broker.budget.try_reserve(readable.bytes()) {
+            Some(memory) => memory,
+            None => return Ok(None),
+        },
+    };
     if let Some(read) = partition.read_now(&readable)? {
-        return Ok((read, memory));
+        return Ok(Some((read, memory)));
     }
     let partition = partition.clone();
     let read = blocking.run(move || partition.read(&readable));
-    Ok((unpanicked(read.await)?, memory))
+    Ok(Some((unpanicked(read.await)?, memory)))
 }
 
 /// The offset below which queues read: what is durable and, of transactions, decided.

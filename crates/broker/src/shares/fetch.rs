@@ -158,6 +158,9 @@ impl Shares {
     /// The broker is stopping.
     pub async fn fetch(&self, plan: ShareFetchPlan) -> Result<ShareFetched, CoordinatorError> {
         let broker = self.broker()?;
+        if broker.queues().is_queue(&plan.group) {
+            return broker.queues().share_fetch(&plan).await;
+        }
         let settings = broker.share_group_settings(&plan.group);
         let outcomes = plan.partitions.iter();
         let mut fetch = ShareFetch {

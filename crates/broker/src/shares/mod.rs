@@ -30,6 +30,7 @@ use crate::groups::CoordinatorError;
 use crate::lookup::LookupError;
 use crate::machines::Shards;
 use crate::partition::Partition;
+use crate::queues::PendingSettle;
 use crate::seats::Seats;
 use crate::steady_clock::SteadyClock;
 use fanlog_coordinators::share::{AckError, AckRange, Input, Policy, Reply, ShareKey};
@@ -89,9 +90,12 @@ pub(crate) struct ShareCounts {
 
 /// An acknowledgement that was decided upon and waits to be durable.
 #[derive(Debug)]
-pub struct PendingAck {
-    shard: Arc<Shard>,
-    decided: Decided,
+pub struct PendingAck(Pending);
+
+#[derive(Debug)]
+enum Pending {
+    Share { shard: Arc<Shard>, decided: Decided },
+    Queue(PendingSettle),
 }
 
 impl PendingAck {
@@ -100,7 +104,11 @@ impl PendingAck {
     /// # Errors
     /// It did not count, or cannot be written.
     pub async fn durable(self) -> Result<(), ShareAckError> {
-        match self.shard.durable(self.decided).await? {
+        let (shard, decided) = match self.0 {
+            Pending::Share { shard, decided } => (shard, decided),
+            Pending::Queue(pending) => return pending.durable().await,
+        };
+        match shard.durable(decided).await? {
             Reply::Acknowledged(outcome) => Ok(outcome?),
             other => unreachable!("a machine answers in kind, not with {other:?}"),
         }
@@ -139,6 +147,12 @@ impl Shares {
     ) -> Result<PendingAck, ShareAckError> {
         let broker = self.broker()?;
         broker.partition(&crate::TopicRef::Id(topic), partition)?;
+        let queues = broker.queues();
+        if queues.is_queue(group) {
+            let (who, place) = ((group, member), (topic, partition));
+            let pending = queues.share_acknowledge(who, place, ranges).await?;
+            return Ok(PendingAck(Pending::Queue(pending)));
+        }
         let key = ShareKey {
             group: group.clone(),
             topic,
@@ -148,7 +162,7 @@ impl Shares {
         let policy = self.policy(&broker, group);
         let input = Input::Acknowledge { member, ranges };
         let decided = shard.decide(&key, &policy, input)?;
-        Ok(PendingAck { shard, decided })
+        Ok(PendingAck(Pending::Share { shard, decided }))
     }
 
     /// Gives back what a member holds of some share-partitions: it has gone. Where the log refuses that, the locks run out.
@@ -161,6 +175,10 @@ impl Shares {
         let Ok(broker) = self.broker() else {
             return;
         };
+        if broker.queues().is_queue(group) {
+            broker.queues().share_release(group, member, keys);
+            return;
+        }
         let policy = self.policy(&broker, group);
         for (topic, partition) in keys {
             let key = ShareKey {
@@ -264,6 +282,13 @@ impl Broker {
     pub fn share_group_settings(&self, group: &GroupId) -> ShareGroupSettings {
         let catalog = self.catalog_view();
         self.catalog.rules().share_group_settings(&catalog, group)
+    }
+
+    /// How long a member of a share group, or of a queue, holds records.
+    pub fn share_lock(&self, group: &GroupId) -> Duration {
+        let of_queue = self.queues.share_lock(group);
+        let of_group = || Duration::from_millis(self.share_group_settings(group).record_lock_ms);
+        of_queue.unwrap_or_else(of_group)
     }
 
     /// Share groups.

@@ -37,6 +37,10 @@ impl Shares {
         &self,
         group: &GroupId,
     ) -> Result<Vec<SharePartitionRef>, CoordinatorError> {
+        let broker = self.broker()?;
+        if broker.queues().is_queue(group) {
+            return broker.queues().share_partitions(group);
+        }
         let mut found = BTreeSet::new();
         for shard in self.shards().iter() {
             shard.with_active(|machines| {
@@ -59,6 +63,10 @@ impl Shares {
         group: &GroupId,
         of: SharePartitionRef,
     ) -> Result<Option<ShareOffset>, CoordinatorError> {
+        let broker = self.broker()?;
+        if broker.queues().is_queue(group) {
+            return broker.queues().share_offset(group, of);
+        }
         let key = key(group, of);
         let Some(shard) = self.shard_now(&key) else {
             return Ok(None);
@@ -75,7 +83,6 @@ impl Shares {
         if !is_there {
             return Ok(None);
         }
-        let broker = self.broker()?;
         let partition = broker.partition(&TopicRef::Id(of.topic), of.partition);
         let lag = start
             .zip(partition.ok())

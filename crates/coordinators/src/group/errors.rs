@@ -159,6 +159,22 @@ pub enum GroupError {
         /// What is wrong with it, in Kafka's words.
         reason: &'static str,
     },
+    /// A share consumer of a queue subscribes to what the queue does not read.
+    #[error("'{group}' is a queue, which does not read topic '{topic}': subscribe to '{own}'")]
+    NotOfQueue {
+        /// The queue.
+        group: GroupId,
+        /// The topic given.
+        topic: Arc<str>,
+        /// The topic that the queue reads.
+        own: Arc<str>,
+    },
+    /// A queue's name is no group's.
+    #[error("'{group}' is a queue, not a group: see fanlog queue")]
+    IsQueue {
+        /// The queue.
+        group: GroupId,
+    },
     /// A member of the new protocol commits by a version that knows no member epochs.
     #[error("members of group '{group}' commit by OffsetCommit version 9 or above")]
     OldCommit {

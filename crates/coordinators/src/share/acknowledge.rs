@@ -121,8 +121,11 @@ pub(super) fn push(batches: &mut Vec<StateBatch>, batch: StateBatch) {
     }
 }
 
-/// Ascending, without overlaps, and one type for all or for each.
-fn check_shape(ranges: &[AckRange]) -> Result<(), AckError> {
+/// Whether ranges make sense, whatever is held: ascending, without overlaps, and one type for all or for each.
+///
+/// # Errors
+/// They do not.
+pub fn check_shape(ranges: &[AckRange]) -> Result<(), AckError> {
     let (mut first_before, mut before) = (Offset(-1), Offset(-1));
     for range in ranges {
         if range.first > range.last {

@@ -25,6 +25,7 @@ mod release;
 
 mod check_invariants;
 
+pub use acknowledge::check_shape;
 pub use check_invariants::check_invariants;
 pub use decide::{Decision, decide, snapshot};
 pub use input::{AckError, AckRange, AckType, Acquire, AcquireMode, Acquired, Found, Input, Reply};

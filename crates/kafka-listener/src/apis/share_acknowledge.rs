@@ -76,6 +76,6 @@ fn refused(error: ErrorCode) -> ShareAcknowledgeResponse<'static> {
 }
 
 fn lock_ms(context: &ConnectionContext, session: &fanlog_broker::SessionKey) -> i32 {
-    let settings = context.broker().share_group_settings(&session.group);
-    i32::try_from(settings.record_lock_ms).unwrap_or(i32::MAX)
+    let lock = context.broker().share_lock(&session.group);
+    i32::try_from(lock.as_millis()).unwrap_or(i32::MAX)
 }

@@ -177,7 +177,7 @@ fn answer(
     fetched: Option<Result<ShareFetched, ErrorCode>>,
     acknowledged: Vec<(Uuid, i32, AckOutcome)>,
 ) -> Shared {
-    let settings = context.broker().share_group_settings(&session.group);
+    let lock = context.broker().share_lock(&session.group);
     let mut listed: BTreeMap<Place, PartitionData<'static>> = BTreeMap::new();
     for (topic, partition, outcome) in acknowledged {
         let data = listed
@@ -215,7 +215,7 @@ fn answer(
         }
     }
     let mut response = ShareFetchResponse {
-        acquisition_lock_timeout_ms: i32::try_from(settings.record_lock_ms).unwrap_or(i32::MAX),
+        acquisition_lock_timeout_ms: i32::try_from(lock.as_millis()).unwrap_or(i32::MAX),
         ..Default::default()
     };
     for ((topic, _), data) in listed {

@@ -7,7 +7,9 @@ use fanlog_protocol::ErrorCode;
 pub(crate) fn of_group(error: &GroupError) -> ErrorCode {
     match error {
         GroupError::InvalidGroupId => ErrorCode::InvalidGroupId,
-        GroupError::GroupNotFound { .. } => ErrorCode::GroupIdNotFound,
+        GroupError::GroupNotFound { .. } | GroupError::IsQueue { .. } => {
+            ErrorCode::GroupIdNotFound
+        }
         GroupError::UnknownMember { .. } => ErrorCode::UnknownMemberId,
         GroupError::FencedInstance { .. } => ErrorCode::FencedInstanceId,
         GroupError::IllegalGeneration { .. } => ErrorCode::IllegalGeneration,
@@ -24,7 +26,9 @@ pub(crate) fn of_group(error: &GroupError) -> ErrorCode {
         GroupError::UnreleasedInstance { .. } => ErrorCode::UnreleasedInstanceId,
         GroupError::UnsupportedAssignor { .. } => ErrorCode::UnsupportedAssignor,
         GroupError::InvalidRegex { .. } => ErrorCode::InvalidRegularExpression,
-        GroupError::InvalidRequest { .. } => ErrorCode::InvalidRequest,
+        GroupError::InvalidRequest { .. } | GroupError::NotOfQueue { .. } => {
+            ErrorCode::InvalidRequest
+        }
         GroupError::OldCommit { .. } => ErrorCode::UnsupportedVersion,
         GroupError::GroupNotEmpty { .. } => ErrorCode::NonEmptyGroup,
         GroupError::NameTooLong { .. } => ErrorCode::InvalidRequest,

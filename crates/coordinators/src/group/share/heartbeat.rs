@@ -77,6 +77,62 @@ pub struct ShareHeartbeatAnswer {
     pub group_epoch: i32,
 }
 
+impl ShareHeartbeat {
+    /// Whether it makes sense, whatever the group; in the words that Kafka's clients know.
+    ///
+    /// # Errors
+    /// It does not.
+    pub fn check(&self) -> Result<(), GroupError> {
+        let refused = |reason| Err(GroupError::InvalidRequest { reason });
+        if self.group.as_str().is_empty() {
+            return refused("GroupId can't be empty.");
+        }
+        if self.member_id.is_none() {
+            return refused("MemberId can't be empty.");
+        }
+        if self.rack_id.as_deref() == Some("") {
+            return refused("RackId can't be empty.");
+        }
+        if self.member_epoch < LEAVING {
+            return refused("MemberEpoch is invalid.");
+        }
+        let topics = self.topics.as_ref();
+        if self.member_epoch == JOINING && topics.is_none_or(Vec::is_empty) {
+            return refused("SubscribedTopicNames must be set in first request.");
+        }
+        if topics.is_some_and(|topics| topics.len() > TOPICS_PER_MEMBER_MAX) {
+            return refused("SubscribedTopicNames are too many.");
+        }
+        GroupError::check_names(&[
+            ("group id", self.group.as_str()),
+            ("member id", self.member_id.as_str()),
+            ("client id", &self.client_id),
+            ("client host", &self.client_host),
+            ("rack", self.rack_id.as_deref().unwrap_or("")),
+        ])?;
+        let names = topics.into_iter().flatten();
+        let names: Vec<_> = names.map(|name| ("topic name", &**name)).collect();
+        GroupError::check_names(&names)
+    }
+
+    /// Whether it bears the member's epoch: one ahead of it is another's; the one before it may be an answer that was lost.
+    ///
+    /// # Errors
+    /// It does not.
+    pub fn check_epoch(&self, current: &ShareAssignment) -> Result<(), GroupError> {
+        let given = self.member_epoch;
+        if given == current.epoch || given == current.previous_epoch {
+            return Ok(());
+        }
+        Err(GroupError::FencedMemberEpoch {
+            group: self.group.clone(),
+            member: self.member_id.clone(),
+            given,
+            current: current.epoch,
+        })
+    }
+}
+
 impl<'a> Deciding<'a> {
     fn share_group(&self, id: &GroupId) -> Result<Option<&'a ShareGroup>, GroupError> {
         match self.kind(id) {
@@ -94,7 +150,7 @@ impl<'a> Deciding<'a> {
 impl Deciding<'_> {
     pub(in crate::group) fn share_heartbeat(&mut self, heartbeat: ShareHeartbeat) {
         let call = heartbeat.call;
-        let result = check(&heartbeat).and_then(|()| match heartbeat.member_epoch {
+        let result = heartbeat.check().and_then(|()| match heartbeat.member_epoch {
             LEAVING => self.share_leave(&heartbeat),
             _ => self.share_report(&heartbeat),
         });
@@ -115,7 +171,7 @@ impl Deciding<'_> {
         let current = known.and_then(|group| group.currents.get(member_id));
         let before = current.cloned().unwrap_or_default();
         if !is_joining {
-            check_epoch(heartbeat, &before)?;
+            heartbeat.check_epoch(&before)?;
         }
         let is_as_known = known.is_some_and(|g| g.members.get(member_id) == Some(&member));
         let settled = self.settled_share_group(id).filter(|_| is_as_known);
@@ -312,52 +368,4 @@ impl Deciding<'_> {
             self.set_deadline(session, session_timeout);
         }
     }
-}
-
-/// In the words that Kafka's clients know.
-fn check(heartbeat: &ShareHeartbeat) -> Result<(), GroupError> {
-    let refused = |reason| Err(GroupError::InvalidRequest { reason });
-    if heartbeat.group.as_str().is_empty() {
-        return refused("GroupId can't be empty.");
-    }
-    if heartbeat.member_id.is_none() {
-        return refused("MemberId can't be empty.");
-    }
-    if heartbeat.rack_id.as_deref() == Some("") {
-        return refused("RackId can't be empty.");
-    }
-    if heartbeat.member_epoch < LEAVING {
-        return refused("MemberEpoch is invalid.");
-    }
-    let topics = heartbeat.topics.as_ref();
-    if heartbeat.member_epoch == JOINING && topics.is_none_or(Vec::is_empty) {
-        return refused("SubscribedTopicNames must be set in first request.");
-    }
-    if topics.is_some_and(|topics| topics.len() > TOPICS_PER_MEMBER_MAX) {
-        return refused("SubscribedTopicNames are too many.");
-    }
-    GroupError::check_names(&[
-        ("group id", heartbeat.group.as_str()),
-        ("member id", heartbeat.member_id.as_str()),
-        ("client id", &heartbeat.client_id),
-        ("client host", &heartbeat.client_host),
-        ("rack", heartbeat.rack_id.as_deref().unwrap_or("")),
-    ])?;
-    let names = topics.into_iter().flatten();
-    let names: Vec<_> = names.map(|name| ("topic name", &**name)).collect();
-    GroupError::check_names(&names)
-}
-
-/// An epoch ahead of the member's is another's; the one before it may be an answer that was lost.
-fn check_epoch(heartbeat: &ShareHeartbeat, current: &ShareAssignment) -> Result<(), GroupError> {
-    let given = heartbeat.member_epoch;
-    if given == current.epoch || given == current.previous_epoch {
-        return Ok(());
-    }
-    Err(GroupError::FencedMemberEpoch {
-        group: heartbeat.group.clone(),
-        member: heartbeat.member_id.clone(),
-        given,
-        current: current.epoch,
-    })
 }
