@@ -46,8 +46,8 @@ pub use dead_types::{DeadDone, DeadLetter, DeadLetterShown, DeadLetters, DeadSel
 pub use delays::{DELIVER_AFTER, DELIVER_AT};
 pub(crate) use overtaken::DueLimit;
 pub use overtaken::RecordOvertaken;
-pub(crate) use share_acks::PendingSettle;
 pub use receipt::{Receipt, ReceiptError};
+pub(crate) use share_acks::PendingSettle;
 pub use status_types::{
     BlockedKey, ConsumerLoad, Drain, Hindrance, QueuePartitionStatus, QueueStatus,
 };

@@ -197,7 +197,11 @@ impl Receiving<'_> {
         for (kind, topic) in sources.iter().filter(|(kind, _)| kind.is_handed_out()) {
             for partition in &topic.partitions {
                 let place = (topic.id, partition.index());
-                if self.only.as_ref().is_some_and(|only| !only.contains(&place)) {
+                if self
+                    .only
+                    .as_ref()
+                    .is_some_and(|only| !only.contains(&place))
+                {
                     continue;
                 }
                 let source = self.queues.source(&self.live, *kind, partition).await?;

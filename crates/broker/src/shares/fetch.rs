@@ -152,15 +152,12 @@ struct ShareFetch<'a> {
 }
 
 impl Shares {
-    /// Hands records to a member, waiting for them as the plan asks.
-    ///
-    /// # Errors
-    /// The broker is stopping.
-    pub async fn fetch(&self, plan: ShareFetchPlan) -> Result<ShareFetched, CoordinatorError> {
+    /// Hands records to a member of a share group, waiting for them as the plan asks.
+    pub(super) async fn fetch_of_group(
+        &self,
+        plan: ShareFetchPlan,
+    ) -> Result<ShareFetched, CoordinatorError> {
         let broker = self.broker()?;
-        if broker.queues().is_queue(&plan.group) {
-            return broker.queues().share_fetch(&plan).await;
-        }
         let settings = broker.share_group_settings(&plan.group);
         let outcomes = plan.partitions.iter();
         let mut fetch = ShareFetch {

@@ -133,6 +133,18 @@ impl Shares {
         let _ = self.broker.set(broker);
     }
 
+    /// Hands records to a member, waiting for them as the plan asks: of a share group, or of a queue.
+    ///
+    /// # Errors
+    /// The broker is stopping.
+    pub async fn fetch(&self, plan: ShareFetchPlan) -> Result<ShareFetched, CoordinatorError> {
+        let broker = self.broker()?;
+        match broker.queues().is_queue(&plan.group) {
+            true => broker.queues().share_fetch(&plan).await,
+            false => self.fetch_of_group(plan).await,
+        }
+    }
+
     /// Decides on acknowledgements of one partition; they count from now on, and for good once they are durable.
     ///
     /// # Errors

@@ -7,9 +7,7 @@ use fanlog_protocol::ErrorCode;
 pub(crate) fn of_group(error: &GroupError) -> ErrorCode {
     match error {
         GroupError::InvalidGroupId => ErrorCode::InvalidGroupId,
-        GroupError::GroupNotFound { .. } | GroupError::IsQueue { .. } => {
-            ErrorCode::GroupIdNotFound
-        }
+        GroupError::GroupNotFound { .. } | GroupError::IsQueue { .. } => ErrorCode::GroupIdNotFound,
         GroupError::UnknownMember { .. } => ErrorCode::UnknownMemberId,
         GroupError::FencedInstance { .. } => ErrorCode::FencedInstanceId,
         GroupError::IllegalGeneration { .. } => ErrorCode::IllegalGeneration,

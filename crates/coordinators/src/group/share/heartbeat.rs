@@ -150,10 +150,12 @@ impl<'a> Deciding<'a> {
 impl Deciding<'_> {
     pub(in crate::group) fn share_heartbeat(&mut self, heartbeat: ShareHeartbeat) {
         let call = heartbeat.call;
-        let result = heartbeat.check().and_then(|()| match heartbeat.member_epoch {
-            LEAVING => self.share_leave(&heartbeat),
-            _ => self.share_report(&heartbeat),
-        });
+        let result = heartbeat
+            .check()
+            .and_then(|()| match heartbeat.member_epoch {
+                LEAVING => self.share_leave(&heartbeat),
+                _ => self.share_report(&heartbeat),
+            });
         self.reply(call, Answer::ShareHeartbeat(result));
     }
 
