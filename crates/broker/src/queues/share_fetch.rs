@@ -159,7 +159,7 @@ fn granted(receiving: &Receiving<'_>) -> Vec<Granted> {
             attempt: message.attempt,
             bytes: bytes(&message.key) + bytes(&message.value),
         };
-        match all.iter_mut().find(|of| of.source.key == source.key) {
+        match all.iter_mut().rev().find(|of| of.source.key == source.key) {
             Some(granted) => granted.records.push(record),
             None => all.push(Granted {
                 source: source.clone(),
