@@ -9,6 +9,7 @@ use crate::catalog_runtime::CatalogRuntime;
 use crate::cleaner::Cleaner;
 use crate::committer::CommitterThread;
 use crate::config::BrokerConfig;
+use crate::dedup::Dedup;
 use crate::fetch::{Fetch, FetchResult};
 use crate::fetch_budget::FetchBudget;
 use crate::fetch_types::FetchRequestPlan;
@@ -52,6 +53,7 @@ pub struct Broker {
     pub(crate) group_positions: Mutex<Positions>,
     pub(crate) shares: Arc<Shares>,
     pub(crate) queues: Arc<Queues>,
+    pub(crate) dedup: Dedup,
     pub(crate) transactions: Transactions,
     pub(crate) producer_ids: ProducerIds,
     pub(crate) turns: Turns,
@@ -154,6 +156,11 @@ impl Broker {
         &self.groups
     }
 
+    /// Whether any topic remembers message ids.
+    pub fn remembers_ids(&self) -> bool {
+        self.dedup.is_used()
+    }
+
     /// Transactions.
     pub fn transactions(&self) -> &Transactions {
         &self.transactions
@@ -199,6 +206,8 @@ impl Broker {
             .follow_settings(group_settings(&settings, self.consumer_paces()));
         self.transactions
             .follow_settings(transaction_settings(&settings));
+        self.dedup.set_memory(settings.dedup_memory_bytes);
+        self.dedup.follow(&self.topics());
         *self.settings.write() = Arc::new(settings);
         self.groups
             .follow_topics(&self.topics(), !self.is_serving());

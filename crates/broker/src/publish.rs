@@ -8,6 +8,7 @@
 
 use crate::append_types::{AppendError, AppendReceipt};
 use crate::broker::Broker;
+use crate::dedup::MESSAGE_ID_HEADER;
 use crate::lookup::{LookupError, PartitionUnavailable, TopicRef};
 use crate::partition::Partition;
 use crate::queues::{DELIVER_AFTER, DELIVER_AT, DueLimit};
@@ -23,8 +24,6 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 use thiserror::Error;
 
-/// A header that names a message, so that a second one of the same id is known for what it is.
-pub(crate) const MESSAGE_ID_HEADER: &str = "message-id";
 /// No batch is made larger than this, nor than the topic allows, unless by a single message.
 const BATCH_BYTES_MAX: usize = 1024 * 1024;
 /// More than this is put into batches beside the threads that serve connections.
@@ -63,8 +62,10 @@ pub struct Published {
     pub partition: PartitionIndex,
     /// Its offset there.
     pub offset: Offset,
-    /// The time that it bears.
+    /// The time that it bears; of one that was there before, about when it was appended.
     pub timestamp: TimestampMs,
+    /// Whether a message with its id was there before: this is where.
+    pub is_duplicate: bool,
 }
 
 /// Why a message was not published.
@@ -118,10 +119,20 @@ struct Batch {
     members: Vec<usize>,
 }
 
+/// How long a message waits for what becomes of another one with its id, at most.
+const ID_WAIT: Duration = Duration::from_secs(5);
+
+/// What the first step has made of the messages.
+struct FirstStep {
+    outcomes: Vec<Option<Outcome>>,
+    taken: Vec<Taken>,
+    /// Batches that are to be appended by their message ids: that may have to wait.
+    waiting: Vec<Batch>,
+}
+
 /// Messages that the log has taken.
 struct Taken {
     receipt: AppendReceipt,
-    partition: PartitionIndex,
     members: Vec<usize>,
 }
 
@@ -152,7 +163,7 @@ impl Broker {
         let bytes: usize = messages.iter().map(NewMessage::bytes).sum();
         let broker = self.clone();
         let append = move || broker.append_all(&topic, &messages, now, limit);
-        let (mut outcomes, taken) = if bytes <= INLINE_BYTES_MAX {
+        let first_step = if bytes <= INLINE_BYTES_MAX {
             append()
         } else {
             let appended = self.opener.blocking.run(append);
@@ -160,21 +171,27 @@ impl Broker {
                 .await
                 .unwrap_or_else(|panicked| std::panic::resume_unwind(panicked.into_panic()))
         };
-        for Taken {
-            receipt,
-            partition,
-            members,
-        } in taken
-        {
-            let first = receipt.first_offset();
+        let FirstStep {
+            mut outcomes,
+            mut taken,
+            waiting,
+        } = first_step;
+        for batch in waiting {
+            let appended = append_by_ids(&batch).await;
+            note(batch, appended, &mut outcomes, &mut taken);
+        }
+        for Taken { receipt, members } in taken {
             let timestamp = receipt.log_append_time().unwrap_or(now);
+            let places = (0..).zip(&members);
+            let places: Vec<_> = places.map(|(n, _)| receipt.place_of(n)).collect();
             let durable = receipt.durable().await;
-            for (number, member) in (0..).zip(members) {
+            for (place, member) in places.into_iter().zip(members) {
                 outcomes[member] = Some(match &durable {
                     Ok(()) => Ok(Published {
-                        partition,
-                        offset: first.plus(number),
-                        timestamp,
+                        partition: place.partition,
+                        offset: place.offset,
+                        timestamp: place.first_appended.unwrap_or(timestamp),
+                        is_duplicate: place.first_appended.is_some(),
                     }),
                     Err(error) => Err(PublishError::Unsure(error.clone())),
                 });
@@ -191,20 +208,16 @@ impl Broker {
         messages: &[NewMessage],
         now: TimestampMs,
         limit: Option<DueLimit>,
-    ) -> (Vec<Option<Outcome>>, Vec<Taken>) {
+    ) -> FirstStep {
         let mut outcomes = vec![None; messages.len()];
-        let mut taken = Vec::new();
-        let mut append = |batch: Batch, outcomes: &mut Vec<Option<Outcome>>| match append(&batch) {
-            Ok(receipt) => taken.push(Taken {
-                receipt,
-                partition: batch.partition.index(),
-                members: batch.members,
-            }),
-            Err(error) => {
-                for member in batch.members {
-                    outcomes[member] = Some(Err(error.clone()));
-                }
+        let (mut taken, mut waiting) = (Vec::new(), Vec::new());
+        let mut append = |batch: Batch, outcomes: &mut Vec<Option<Outcome>>| {
+            if batch.partition.remembers_ids() {
+                waiting.push(batch);
+                return;
             }
+            let appended = append(&batch);
+            note(batch, appended, outcomes, &mut taken);
         };
         let partitions = u32::try_from(topic.partitions.len()).unwrap_or(u32::MAX);
         let mut anywhere = self.turns.next(partitions);
@@ -246,7 +259,11 @@ impl Broker {
         for batch in open.into_iter().flatten() {
             append(batch, &mut outcomes);
         }
-        (outcomes, taken)
+        FirstStep {
+            outcomes,
+            taken,
+            waiting,
+        }
     }
 }
 
@@ -254,6 +271,37 @@ fn append(batch: &Batch) -> Result<AppendReceipt, PublishError> {
     let mut bytes = batch.builder.build()?;
     let appended = batch.partition.append(&mut bytes);
     appended.map_err(|error| PublishError::Append(Arc::new(error)))
+}
+
+/// As `append`, of a topic that remembers message ids.
+async fn append_by_ids(batch: &Batch) -> Result<AppendReceipt, PublishError> {
+    let of_append = |error| PublishError::Append(Arc::new(error));
+    let mut bytes = batch.builder.build()?;
+    let identified = batch.partition.identify(&mut bytes, None);
+    let claimed = identified.map_err(of_append)?.claim(ID_WAIT).await;
+    claimed
+        .map_err(|error| of_append(error.into()))?
+        .append()
+        .map_err(of_append)
+}
+
+fn note(
+    batch: Batch,
+    appended: Result<AppendReceipt, PublishError>,
+    outcomes: &mut [Option<Outcome>],
+    taken: &mut Vec<Taken>,
+) {
+    match appended {
+        Ok(receipt) => taken.push(Taken {
+            receipt,
+            members: batch.members,
+        }),
+        Err(error) => {
+            for member in batch.members {
+                outcomes[member] = Some(Err(error.clone()));
+            }
+        }
+    }
 }
 
 impl NewMessage {
@@ -293,7 +341,7 @@ impl NewMessage {
         now: TimestampMs,
         limit: Option<DueLimit>,
     ) -> Result<(), PublishError> {
-        if self.message_id.is_some() {
+        if self.message_id.is_some() && topic.settings.dedup_window_ms == 0 {
             let topic = topic.name.clone();
             return Err(PublishError::NoDedup { topic });
         }

@@ -88,22 +88,34 @@ pub(crate) fn replay_all(
     mut each: impl FnMut(Replayed<'_>) -> Result<(), String>,
 ) -> Result<Offset, ReplayError> {
     let mut decompressor = Decompressor::default();
-    let mut next = partition.with_log(|log| log.log_start_offset())?;
+    let start = partition.with_log(|log| log.log_start_offset())?;
+    each_batch(partition, start, |batch| {
+        replay_batch(partition, batch, &mut decompressor, &mut each)
+    })
+}
+
+/// Calls `each` with every batch from an offset on, and gives the offset after the last.
+pub(crate) fn each_batch<E: From<ReplayError>>(
+    partition: &Partition,
+    from: Offset,
+    mut each: impl FnMut(&BatchView<'_>) -> Result<(), E>,
+) -> Result<Offset, E> {
+    let mut next = from;
     loop {
-        let readable = partition.readable(Wanted {
+        let wanted = Wanted {
             from: next,
             bytes_max: CHUNK_BYTES,
             whole_batch: true,
             isolation: Isolation::ReadUncommitted,
-        })?;
-        let chunk = partition.read(&readable)?;
+        };
+        let readable = partition.readable(wanted).map_err(ReplayError::from)?;
+        let chunk = partition.read(&readable).map_err(ReplayError::from)?;
         let before = next;
         for piece in &chunk.records {
-            let mut rest: &[u8] = piece;
-            while !rest.is_empty() {
-                let (end, length) = replay_batch(partition, rest, &mut decompressor, &mut each)?;
-                next = end;
-                rest = &rest[length..];
+            for batch in BatchView::parse_all(piece) {
+                let batch = batch.map_err(|error| corrupt(partition, next, error.to_string()))?;
+                each(&batch)?;
+                next = batch.next_offset();
             }
         }
         if next == before {
@@ -112,20 +124,21 @@ pub(crate) fn replay_all(
     }
 }
 
-/// Replays the first batch in `bytes`; the offset after it and its length.
-fn replay_batch(
-    partition: &Partition,
-    bytes: &[u8],
-    decompressor: &mut Decompressor,
-    each: &mut impl FnMut(Replayed<'_>) -> Result<(), String>,
-) -> Result<(Offset, usize), ReplayError> {
-    let corrupt = |offset: Offset, reason: String| ReplayError::Batch {
+/// A batch is not what was once written.
+pub(crate) fn corrupt(partition: &Partition, offset: Offset, reason: String) -> ReplayError {
+    ReplayError::Batch {
         partition: partition.folder().to_string(),
         offset,
         reason,
-    };
-    let batch =
-        BatchView::parse(bytes).map_err(|error| corrupt(Offset::ZERO, error.to_string()))?;
+    }
+}
+
+fn replay_batch(
+    partition: &Partition,
+    batch: &BatchView<'_>,
+    decompressor: &mut Decompressor,
+    each: &mut impl FnMut(Replayed<'_>) -> Result<(), String>,
+) -> Result<(), ReplayError> {
     let base = batch.base_offset();
     let failed = |offset: Offset, reason: String| ReplayError::Record {
         partition: partition.folder().to_string(),
@@ -133,7 +146,7 @@ fn replay_batch(
         reason,
     };
     if batch.is_control() {
-        if let Some(marker) = EndMarker::of_batch(&batch) {
+        if let Some(marker) = EndMarker::of_batch(batch) {
             let end = Replayed::End {
                 producer: batch.producer_id(),
                 is_commit: marker.is_commit,
@@ -144,9 +157,9 @@ fn replay_batch(
         let in_transaction_of = batch.is_transactional().then(|| batch.producer_id());
         let records = batch
             .records(decompressor)
-            .map_err(|error| corrupt(base, error.to_string()))?;
+            .map_err(|error| corrupt(partition, base, error.to_string()))?;
         for record in records {
-            let record = record.map_err(|error| corrupt(base, error.to_string()))?;
+            let record = record.map_err(|error| corrupt(partition, base, error.to_string()))?;
             let offset = batch.offset_of(record.offset_delta);
             let replayed = Replayed::Record {
                 offset,
@@ -157,5 +170,5 @@ fn replay_batch(
             each(replayed).map_err(|reason| failed(offset, reason))?;
         }
     }
-    Ok((batch.next_offset(), batch.total_len()))
+    Ok(())
 }

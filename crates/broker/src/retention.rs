@@ -26,6 +26,7 @@ impl Broker {
         if all().any(|partition| partition.may_be_opened()) {
             self.reconcile();
         }
+        self.dedup.maintain(&self.topics());
         self.note_made();
     }
 

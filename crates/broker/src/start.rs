@@ -13,6 +13,7 @@ use crate::cleaner::Cleaner;
 use crate::cold_reads::ColdReads;
 use crate::committer::{Committer, CommitterThread};
 use crate::config::BrokerConfig;
+use crate::dedup::Dedup;
 use crate::fetch_budget::FetchBudget;
 use crate::folders::{Folder, PARTITION_METADATA, folder_names};
 use crate::garbage::collect_garbage;
@@ -177,6 +178,7 @@ impl Broker {
         self.opener.committer.commit_waiting();
         self.sync_threads.stop();
         let topics = self.topics();
+        self.dedup.note_times(&topics);
         let partitions: Vec<_> = topics.iter().flat_map(|topic| &topic.partitions).collect();
         let are_clean = close_all(&partitions, self.opener.threads);
         // The catalog last: a change that is under way may still need it.
@@ -383,6 +385,8 @@ fn assemble(
         config.has_timers,
         opener.blocking,
     );
+    let (environment, blocking) = (opener.environment.clone(), opener.blocking);
+    let dedup = Dedup::new(environment, steady_clock.clone(), blocking);
     let broker = Arc::new(Broker {
         identity,
         budget: FetchBudget::new(config.fetch_memory_bytes),
@@ -395,6 +399,7 @@ fn assemble(
         group_positions: Mutex::default(),
         shares,
         queues,
+        dedup,
         transactions,
         producer_ids: ProducerIds::default(),
         turns: Turns::default(),

@@ -150,12 +150,16 @@ fn shown(topic: &TopicName, published: Published) -> Value {
         partition: published.partition,
         offset: published.offset,
     };
-    json!({
+    let mut shown = json!({
         "id": id.to_string(),
         "partition": published.partition.0,
         "offset": published.offset.0,
         "timestamp": answers::time(published.timestamp),
-    })
+    });
+    if published.is_duplicate {
+        shown["duplicate"] = true.into();
+    }
+    shown
 }
 
 fn idempotency_key(headers: &HeaderMap) -> Result<Option<String>, Problem> {

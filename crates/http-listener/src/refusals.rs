@@ -2,8 +2,8 @@
 
 use crate::problem::{Kind, Problem};
 use fanlog_broker::{
-    AppendError, CatalogUnavailable, CoordinatorError, FetchError, GroupRequestError, LookupError,
-    OffsetsError, PublishError, QueueError, RefusedBatch, SettleFailure,
+    AppendError, CatalogUnavailable, CoordinatorError, FetchError, GroupRequestError, IdsError,
+    LookupError, OffsetsError, PublishError, QueueError, RefusedBatch, SettleFailure,
 };
 use fanlog_coordinators::catalog::{CreateTopicError, DeleteTopicError};
 use fanlog_coordinators::group::GroupError;
@@ -112,6 +112,10 @@ fn of_append(error: &AppendError) -> Problem {
     match error {
         AppendError::Unavailable(_) => of(Kind::Unavailable, error),
         AppendError::Internal { .. } => of(Kind::InternalTopic, error),
+        AppendError::Ids(IdsError::Full { .. }) => {
+            of(Kind::Unavailable, error).with("setting", "fanlog.dedup.memory.bytes")
+        }
+        AppendError::Ids(_) => of(Kind::Unavailable, error),
         AppendError::Refused(refused) => match refused {
             RefusedBatch::Failed(_) | RefusedBatch::Io { .. } => of(Kind::Unavailable, error),
             RefusedBatch::TooLarge { bytes, max } => Problem::new(

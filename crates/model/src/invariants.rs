@@ -12,6 +12,8 @@ pub const LOG_4: &str = "LOG-4";
 pub const PRD_1: &str = "PRD-1";
 /// Sequences of one producer have no gap while its state is kept.
 pub const PRD_2: &str = "PRD-2";
+/// Of the records of a topic that bear one message id, one at most is appended in `dedup.window.ms`, and it is never the lost one.
+pub const PRD_3: &str = "PRD-3";
 /// At most one member owns a partition in a generation.
 pub const GRP_1: &str = "GRP-1";
 /// A commit from another generation or a fenced member is refused.

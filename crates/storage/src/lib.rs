@@ -22,7 +22,9 @@ mod read_plan;
 mod segment;
 mod sparse_index;
 
-pub use compaction::{CleanError, Cleaned, CleanedSegment, CleanerMemory, Cleaning, Pace, Work};
+pub use compaction::{
+    CleanError, Cleaned, CleanedSegment, CleanerMemory, Cleaning, Pace, SipKey, Work,
+};
 pub use config::{Durability, LogConfig};
 pub use error::{AppendError, ChangeError, DamagedSegment, LogFailed, OpenLogError, ReadError};
 pub use formats::transaction_index::AbortedTransaction;

@@ -67,6 +67,27 @@ impl Collector for BrokerGauges {
             "Segments in which reads have met damage since the start; the broker's log says where",
             &i64::try_from(broker.damaged_files().len()).unwrap_or(i64::MAX),
         )?;
+        let ids = broker.dedup.figures();
+        gauge(
+            &mut encoder,
+            "message_ids",
+            "Message ids that topics with dedup.window.ms remember",
+            &i64::try_from(ids.remembered).unwrap_or(i64::MAX),
+        )?;
+        gauge(
+            &mut encoder,
+            "message_id_memory_bytes",
+            "Memory that message ids take; fanlog.dedup.memory.bytes bounds it",
+            &i64::try_from(ids.bytes).unwrap_or(i64::MAX),
+        )?;
+        encoder
+            .encode_descriptor(
+                "message_id_refusals",
+                "Batches refused for want of that memory",
+                None,
+                MetricType::Counter,
+            )?
+            .encode_counter::<NoLabelSet, _, u64>(&ids.refused, None)?;
         let memory = broker.groups().memory();
         gauge(
             &mut encoder,

@@ -7,6 +7,7 @@
 //! In -> out: `append` -> a receipt; `note_committed` -> the watermark moves, receipts and fetches wake.
 //! Invariants: LOG-1, LOG-2, PRD-1.   Read next: `waiters.rs`, then `fetch.rs`.
 
+mod append;
 mod cleaning;
 mod read;
 mod removal;
@@ -14,27 +15,27 @@ mod sync;
 
 pub(crate) use read::{Readable, Wanted};
 
-use crate::append_types::{AppendError, AppendReceipt, Appender};
 use crate::cold_reads::ColdReads;
 use crate::committer::Committer;
+use crate::dedup::TopicIds;
 use crate::lookup::{EpochError, PartitionUnavailable};
 use crate::metrics::TopicMetrics;
 use crate::sync_threads::SyncQueue;
 use crate::waiters::{AckWaiters, FetchWatchers};
 use fanlog_environment::Clock;
 use fanlog_model::{
-    LeaderEpoch, Offset, PartitionIndex, ProducerEpoch, ProducerId, TopicId, TopicName,
-    TopicPartition,
+    LeaderEpoch, Offset, PartitionIndex, ProducerEpoch, ProducerId, TimestampMs, TopicId,
+    TopicName, TopicPartition,
 };
 use fanlog_storage::journal::LogId;
-use fanlog_storage::{AppendOrigin, Appended, CheckedBatches, Durability, Log, LogConfig};
-use parking_lot::{Mutex, MutexGuard};
+use fanlog_storage::{Log, LogConfig};
+use parking_lot::{Mutex, MutexGuard, RwLock};
 use std::collections::BTreeSet;
-use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
+use std::time::Duration;
 use sync::Dirt;
 
 /// One partition of a topic.
@@ -67,6 +68,8 @@ pub struct Partition {
     removing: Mutex<()>,
     /// Held while the log is compacted, likewise.
     cleaning: Mutex<()>,
+    /// The message ids that its topic remembers, if it does.
+    ids: RwLock<Option<Arc<TopicIds>>>,
     shared: PartitionShared,
 }
 
@@ -173,6 +176,7 @@ impl Partition {
             syncing: Mutex::new(()),
             removing: Mutex::new(()),
             cleaning: Mutex::new(()),
+            ids: RwLock::new(None),
             shared,
         })
     }
@@ -247,35 +251,29 @@ impl Partition {
         }
     }
 
-    /// Appends a client's batches: on return they are ordered and in the page cache, not yet durable nor visible.
-    /// Offsets are written into `batches` in place.
-    ///
-    /// # Errors
-    /// The topic is internal, the batches are refused, or the partition cannot serve.
-    pub fn append(self: &Arc<Self>, batches: &mut [u8]) -> Result<AppendReceipt, AppendError> {
-        if self.shared.is_internal {
-            return Err(AppendError::Internal {
-                topic: self.topic().clone(),
-            });
-        }
-        self.append_as(batches, Appender::Client, None)
+    /// Whether second records with one message id are kept out: such batches are appended by way of [`Partition::identify`].
+    pub fn remembers_ids(&self) -> bool {
+        self.ids.read().is_some()
     }
 
-    /// As `append`, of a transaction whose coordinator has said that the partition belongs to it, when it was asked at `allowed_at`.
-    ///
-    /// # Errors
-    /// As there; the transaction has ended meanwhile.
-    pub fn append_allowed(
-        self: &Arc<Self>,
-        batches: &mut [u8],
-        allowed_at: Offset,
-    ) -> Result<AppendReceipt, AppendError> {
-        if self.shared.is_internal {
-            return Err(AppendError::Internal {
-                topic: self.topic().clone(),
-            });
-        }
-        self.append_as(batches, Appender::Client, Some(allowed_at))
+    pub(crate) fn message_ids(&self) -> Option<Arc<TopicIds>> {
+        self.ids.read().clone()
+    }
+
+    pub(crate) fn set_message_ids(&self, ids: Option<Arc<TopicIds>>) {
+        *self.ids.write() = ids;
+    }
+
+    pub(crate) fn monotonic(&self) -> Duration {
+        self.shared.clock.monotonic()
+    }
+
+    pub(crate) fn now(&self) -> TimestampMs {
+        self.shared.clock.wall_ms()
+    }
+
+    pub(crate) fn log_start(&self) -> Result<Offset, PartitionUnavailable> {
+        self.with_log(|log| log.log_start_offset())
     }
 
     /// Whether a producer has a transaction under way here; if not, where the log ends: what a coordinator allows from now on holds
@@ -293,116 +291,9 @@ impl Partition {
         })
     }
 
-    /// As `append`, for the broker's own records in internal topics.
-    pub(crate) fn append_as(
-        self: &Arc<Self>,
-        batches: &mut [u8],
-        appender: Appender,
-        allowed_at: Option<Offset>,
-    ) -> Result<AppendReceipt, AppendError> {
-        let appended_at = self.shared.clock.monotonic();
-        let now = self.shared.clock.wall_ms();
-        let origin = match appender {
-            Appender::Client => AppendOrigin::Client,
-            Appender::Coordinator => AppendOrigin::Coordinator,
-            Appender::LaterMarker => AppendOrigin::LaterMarker,
-        };
-        // Checked before the lock is taken: a small batch may stand for very many bytes, and others wait for the lock.
-        let config = self.with_log(|log| log.config().clone())?;
-        let checked =
-            CheckedBatches::check(&config, batches, origin, now).map_err(AppendError::Refused)?;
-        let checked = checked.allowed_at(allowed_at);
-        let durability = config.durability;
-        let appended = self.change(|log| self.append_to(log, checked, durability))?;
-        self.tell_of_disk(&appended);
-        let appended = appended.map_err(AppendError::Refused)?;
-        if !appended.is_duplicate {
-            self.after_append(&appended, durability);
-            let records = appended.record_count.max(0).unsigned_abs();
-            self.shared.metrics.count_append(appended.bytes, records);
-        }
-        Ok(AppendReceipt::new(self.clone(), appended, appended_at))
-    }
-
-    /// Under the lock: appends, and hands the batches to the journal where the topic waits for it.
-    fn append_to(
-        self: &Arc<Self>,
-        log: &mut Log,
-        checked: CheckedBatches<'_>,
-        durability: Durability,
-    ) -> Result<Appended, fanlog_storage::AppendError> {
-        if durability != Durability::Sync {
-            let appended = log.append_checked(checked, self.leader_epoch())?;
-            log.note_durable(log.log_end_offset())?;
-            return Ok(appended);
-        }
-        log.append_and(checked, self.leader_epoch(), |appended, bytes| {
-            self.hand_on(appended.first_offset..appended.last_offset.plus(1), bytes);
-        })
-    }
-
-    /// Behind what goes past the journal everything does, until a note of the journal's covers it: the watermark never passes a hole.
-    fn hand_on(self: &Arc<Self>, offsets: Range<Offset>, bytes: &[u8]) {
-        let committer = &self.shared.committer;
-        let before = self.handed_on.load(Ordering::Relaxed);
-        let is_behind_another = self.past_end.load(Ordering::Relaxed) > before;
-        if committer.goes_past(bytes.len(), is_behind_another) {
-            self.past_end.store(offsets.end.0, Ordering::Relaxed);
-            return;
-        }
-        self.handed_on.store(offsets.end.0, Ordering::Relaxed);
-        let config = committer.journal.config();
-        let follows = config.follows(Offset(before), offsets.start);
-        committer.push(self, self.leader_epoch(), offsets, bytes, follows);
-    }
-
-    /// Without the lock. What does not wait for the disk is visible now; what the system may write when it likes is synced only where
-    /// it has become much, or a segment was sealed.
-    fn after_append(self: &Arc<Self>, appended: &Appended, durability: Durability) {
-        match durability {
-            Durability::Sync => {
-                self.count_dirty(appended.bytes, durability);
-                let handed_on = self.handed_on.load(Ordering::Relaxed);
-                if self.past_end.load(Ordering::Relaxed) > handed_on {
-                    self.hurry();
-                }
-            }
-            Durability::Interval(_) => {
-                self.count_dirty(appended.bytes, durability);
-                self.publish(appended.last_offset.plus(1));
-            }
-            Durability::Os => {
-                self.publish(appended.last_offset.plus(1));
-                let is_sealed = || self.with_log(|log| log.unsynced_segments() > 0) == Ok(true);
-                if self.has_become_much(appended.bytes) || is_sealed() {
-                    self.mark_dirty(durability);
-                }
-            }
-        }
-    }
-
     /// What the journal calls its log.
     pub(crate) fn log_id(&self) -> LogId {
         self.place.log_id()
-    }
-
-    /// A disk that takes nothing, as when it is full, is worth one line when it begins and one when it ends.
-    fn tell_of_disk(&self, appended: &Result<Appended, fanlog_storage::AppendError>) {
-        match appended {
-            Ok(_) if self.is_disk_refusing.load(Ordering::Relaxed) => {
-                self.is_disk_refusing.store(false, Ordering::Relaxed);
-                tracing::info!(partition = %self.folder(), "the disk takes records again");
-            }
-            Err(error @ fanlog_storage::AppendError::Io { .. })
-                if !self.is_disk_refusing.swap(true, Ordering::Relaxed) =>
-            {
-                tracing::warn!(
-                    partition = %self.folder(), %error,
-                    "the disk takes no records; producers are told to try again"
-                );
-            }
-            _ => {}
-        }
     }
 
     /// Looks at the log under its lock.

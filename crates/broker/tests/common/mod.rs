@@ -5,6 +5,7 @@
     reason = "the lint does not know that this is a test"
 )]
 
+pub(crate) mod dedup;
 pub(crate) mod queues;
 pub(crate) mod shares;
 

@@ -13,7 +13,7 @@ use crate::decode_memory;
 use crate::dispatch::{self, Answer, AnswerFuture, RequestLine};
 use crate::errors::{self, Refusal};
 use bytes::BytesMut;
-use fanlog_broker::{AppendReceipt, Topic, TopicRef, TopicsView};
+use fanlog_broker::{AppendReceipt, Partition, Topic, TopicRef, TopicsView};
 use fanlog_coordinators::transaction::{ClientVersion, Producer, TransactionalId};
 use fanlog_model::{Offset, PartitionIndex, TopicId, TopicName};
 use fanlog_protocol::ErrorCode;
@@ -111,21 +111,26 @@ pub(crate) async fn start(
         _ => Leaves::new(),
     };
     let may_take_long = topics.iter().any(|topic| topic.may_take_long(&frame));
-    let append = |(number, topic): (usize, PlannedTopic)| {
-        let permits = Permits {
-            refused: refused.as_ref(),
-            leaves: &leaves,
-            topic: number,
-        };
-        append_topic(&context, topic, version, &permits, &mut frame)
+    let permits = |number| Permits {
+        refused: refused.as_ref(),
+        leaves: &leaves,
+        topic: number,
     };
-    let append_all = || topics.into_iter().enumerate().map(append).collect();
-    let appended: Vec<AppendedTopic> = if may_take_long {
-        let turn = context.listener.unpacking.acquire().await;
-        let _turn = turn.expect("this semaphore is never closed");
-        beside_others(append_all)
+    let topics = topics.into_iter().enumerate();
+    let appended: Vec<AppendedTopic> = if context.broker().remembers_ids() {
+        let mut appended = Vec::new();
+        for (number, topic) in topics {
+            let permits = permits(number);
+            let append =
+                append_topic_by_ids(&context, topic, version, &permits, &mut frame, timeout);
+            appended.push(append.await);
+        }
+        appended
     } else {
-        append_all()
+        let append =
+            |(number, topic)| append_topic(&context, topic, version, &permits(number), &mut frame);
+        let append_all = || topics.map(append).collect();
+        in_turn(&context, may_take_long, append_all).await
     };
     match acks {
         Ok(Acks::None) => Box::pin(std::future::ready(unacknowledged(&appended))),
@@ -196,40 +201,137 @@ fn append_topic(
     permits: &Permits<'_>,
     frame: &mut [u8],
 ) -> AppendedTopic {
-    let PlannedTopic {
-        name,
-        id,
-        partitions,
-    } = topic;
-    let reference = match version >= TOPIC_IDS_SINCE {
-        true => Ok(TopicRef::Id(TopicId(id))),
-        false => TopicName::new(&name)
-            .map(TopicRef::Name)
-            .map_err(|e| Refusal::invalid_topic(&e)),
-    };
+    let reference = topic.reference(version);
     let mut append = |number: usize, index: i32, batches: Range<usize>| {
-        let allowed_at = permits.of(number)?;
-        if version < ZSTD_SINCE && is_zstd(&frame[batches.clone()]) {
-            return Err(Refusal::old_zstd());
-        }
-        append_partition(
+        let (partition, allowed_at) = place(
             context,
-            reference.as_ref().map_err(Clone::clone)?,
+            &reference,
             index,
-            &mut frame[batches],
-            allowed_at,
-        )
+            version,
+            permits.of(number),
+            &frame[batches.clone()],
+        )?;
+        let batches = &mut frame[batches];
+        let appended = match allowed_at {
+            None => partition.append(batches),
+            Some(at) => partition.append_allowed(batches, at),
+        };
+        appended.map_err(|e| errors::of_append(&e))
     };
-    let partitions = partitions
+    let partitions = topic
+        .partitions
         .into_iter()
         .enumerate()
         .map(|(number, (index, at))| (index, append(number, index, at)))
         .collect();
     AppendedTopic {
-        name,
-        id,
+        name: topic.name,
+        id: topic.id,
         partitions,
     }
+}
+
+/// As `append_topic`, where topics may remember message ids: then the batches of one partition after the other wait until it is decided
+/// what is new of them, no longer than `timeout` and some seconds. What waits holds no ids: no two requests wait for each other.
+async fn append_topic_by_ids(
+    context: &ConnectionContext,
+    topic: PlannedTopic,
+    version: i16,
+    permits: &Permits<'_>,
+    frame: &mut [u8],
+    timeout: Duration,
+) -> AppendedTopic {
+    let reference = topic.reference(version);
+    let mut partitions = Vec::with_capacity(topic.partitions.len());
+    for (number, (index, at)) in topic.partitions.into_iter().enumerate() {
+        let leave = permits.of(number);
+        let found = place(
+            context,
+            &reference,
+            index,
+            version,
+            leave,
+            &frame[at.clone()],
+        );
+        let outcome = match found {
+            Ok((partition, allowed_at)) => {
+                append_by_ids(context, &partition, &mut frame[at], allowed_at, timeout).await
+            }
+            Err(refusal) => Err(refusal),
+        };
+        partitions.push((index, outcome));
+    }
+    AppendedTopic {
+        name: topic.name,
+        id: topic.id,
+        partitions,
+    }
+}
+
+async fn append_by_ids(
+    context: &ConnectionContext,
+    partition: &Arc<Partition>,
+    batches: &mut [u8],
+    allowed_at: Option<Offset>,
+    timeout: Duration,
+) -> Result<AppendReceipt, Refusal> {
+    if !partition.remembers_ids() {
+        let appended = match allowed_at {
+            None => partition.append(batches),
+            Some(at) => partition.append_allowed(batches, at),
+        };
+        return appended.map_err(|e| errors::of_append(&e));
+    }
+    let is_long = may_take_long(batches);
+    let identified = in_turn(context, is_long, || partition.identify(batches, allowed_at)).await;
+    let identified = identified.map_err(|e| errors::of_append(&e))?;
+    let claimed = identified.claim(timeout).await;
+    let claimed = claimed.map_err(|e| errors::of_append(&e.into()))?;
+    let appended = in_turn(context, is_long, || claimed.append()).await;
+    appended.map_err(|e| errors::of_append(&e))
+}
+
+/// Does what may take long beside others, a few at a time.
+async fn in_turn<T>(
+    context: &ConnectionContext,
+    may_take_long: bool,
+    work: impl FnOnce() -> T,
+) -> T {
+    if !may_take_long {
+        return work();
+    }
+    let turn = context.listener.unpacking.acquire().await;
+    let _turn = turn.expect("this semaphore is never closed");
+    beside_others(work)
+}
+
+/// The partition that a batch is for, and whether it may be appended there.
+fn place(
+    context: &ConnectionContext,
+    reference: &Result<TopicRef, Refusal>,
+    index: i32,
+    version: i16,
+    leave: Result<Option<Offset>, Refusal>,
+    batches: &[u8],
+) -> Result<(Arc<Partition>, Option<Offset>), Refusal> {
+    let allowed_at = leave?;
+    if version < ZSTD_SINCE && is_zstd(batches) {
+        return Err(Refusal::old_zstd());
+    }
+    let reference = reference.as_ref().map_err(Clone::clone)?;
+    let topics = context.broker().topics();
+    let owner = topics
+        .topic(reference)
+        .map_err(|e| Refusal::of_lookup(&e))?;
+    if owner.is_internal {
+        return Err(Refusal::internal_topic(&owner.name));
+    }
+    let partition = topics
+        .partition(reference, PartitionIndex(index))
+        .map_err(|e| Refusal::of_lookup(&e))?;
+    let checked = context.broker().check_due_times(owner, batches);
+    checked.map_err(|error| Refusal::of_overtaken(&error))?;
+    Ok((partition.clone(), allowed_at))
 }
 
 /// Whether the partitions of one topic may be appended to.
@@ -308,20 +410,32 @@ impl PlannedTopic {
         found.filter(|topic| !topic.is_internal).cloned()
     }
 
-    /// Whether a batch may stand for so many bytes that the other connections should not wait for it.
-    fn may_take_long(&self, frame: &[u8]) -> bool {
-        self.partitions
-            .iter()
-            .filter_map(|(_, at)| BatchView::parse(&frame[at.clone()]).ok())
-            .filter(|batch| batch.compression() != Compression::None)
-            .any(|batch| {
-                let records = batch.compressed_records();
-                match batch.compression().decompressed_bytes_max(records) {
-                    Some(max) => max > UNPACKED_BYTES_LONG,
-                    None => batch.total_len() >= COMPRESSED_BYTES_LONG,
-                }
-            })
+    fn reference(&self, version: i16) -> Result<TopicRef, Refusal> {
+        match version >= TOPIC_IDS_SINCE {
+            true => Ok(TopicRef::Id(TopicId(self.id))),
+            false => TopicName::new(&self.name)
+                .map(TopicRef::Name)
+                .map_err(|e| Refusal::invalid_topic(&e)),
+        }
     }
+
+    fn may_take_long(&self, frame: &[u8]) -> bool {
+        let mut batches = self.partitions.iter();
+        batches.any(|(_, at)| may_take_long(&frame[at.clone()]))
+    }
+}
+
+/// Whether a batch may stand for so many bytes that the other connections should not wait for it.
+fn may_take_long(batch: &[u8]) -> bool {
+    let batch = BatchView::parse(batch).ok();
+    let batch = batch.filter(|batch| batch.compression() != Compression::None);
+    batch.is_some_and(|batch| {
+        let records = batch.compressed_records();
+        match batch.compression().decompressed_bytes_max(records) {
+            Some(max) => max > UNPACKED_BYTES_LONG,
+            None => batch.total_len() >= COMPRESSED_BYTES_LONG,
+        }
+    })
 }
 
 /// Runs what may keep a thread for long, and lets another thread serve the other connections meanwhile.
@@ -341,30 +455,6 @@ fn is_transactional(batch: &[u8]) -> bool {
 /// Whether the batch (there is one) is compressed with zstd.
 fn is_zstd(batches: &[u8]) -> bool {
     BatchView::parse(batches).is_ok_and(|batch| batch.compression() == Compression::Zstd)
-}
-
-fn append_partition(
-    context: &ConnectionContext,
-    topic: &TopicRef,
-    index: i32,
-    batches: &mut [u8],
-    allowed_at: Option<Offset>,
-) -> Result<AppendReceipt, Refusal> {
-    let topics = context.broker().topics();
-    let owner = topics.topic(topic).map_err(|e| Refusal::of_lookup(&e))?;
-    if owner.is_internal {
-        return Err(Refusal::internal_topic(&owner.name));
-    }
-    let partition = topics
-        .partition(topic, PartitionIndex(index))
-        .map_err(|e| Refusal::of_lookup(&e))?;
-    let checked = context.broker().check_due_times(owner, batches);
-    checked.map_err(|error| Refusal::of_overtaken(&error))?;
-    let appended = match allowed_at {
-        None => partition.append(batches),
-        Some(at) => partition.append_allowed(batches, at),
-    };
-    appended.map_err(|e| errors::of_append(&e))
 }
 
 /// `acks=0`: there is no answer to put an error in, so an error closes the connection, as in Kafka.

@@ -2,7 +2,8 @@
 
 use super::{of_lookup, of_unavailable};
 use fanlog_broker::{
-    AllowError, AppendError, LookupError, PartitionUnavailable, RecordOvertaken, RefusedBatch,
+    AllowError, AppendError, IdsError, LookupError, PartitionUnavailable, RecordOvertaken,
+    RefusedBatch,
 };
 use fanlog_model::{InvalidTopicName, TopicName};
 use fanlog_protocol::ErrorCode;
@@ -94,6 +95,7 @@ pub(crate) fn of_append(error: &AppendError) -> Refusal {
     let refused = match error {
         AppendError::Unavailable(error) => return Refusal::of_unavailable(error),
         AppendError::Internal { topic } => return Refusal::internal_topic(topic),
+        AppendError::Ids(error) => return of_ids(error),
         AppendError::Refused(refused) => refused,
     };
     Refusal {
@@ -105,6 +107,15 @@ pub(crate) fn of_append(error: &AppendError) -> Refusal {
             }
             _ => Vec::new(),
         },
+    }
+}
+
+/// Nothing was appended, and the same may be later: the code at which every client tries again without asking who leads.
+fn of_ids(error: &IdsError) -> Refusal {
+    Refusal {
+        code: ErrorCode::NotEnoughReplicas,
+        message: Some(error.to_string()),
+        record_errors: Vec::new(),
     }
 }
 

@@ -6,6 +6,7 @@ use Valid::{Any, AtLeast, Between};
 
 pub(super) const TABLE: &[Setting] = settings! {
     "fanlog.clock.jump.max.ms", Long, Some("2678400000"), AtLeast(0), ReadOnly, Honoured, [], "How far the clock may be, at a start, after the time that the broker saw last; what is kept by time goes on from there beyond it.";
+    "fanlog.dedup.memory.bytes", Long, Some("268435456"), AtLeast(1_048_576), ClusterWide, Honoured, [], "Bytes of memory that message ids (dedup.window.ms) may take, 94 or less for each; beyond it records with new ids are refused, retriably.";
     "fanlog.groups.memory.bytes", Long, Some("536870912"), AtLeast(1_048_576), ClusterWide, Honoured, [], "Bytes of memory that groups and committed offsets may take, about; new ones are refused beyond it, and growth of those there are beyond twice as much.";
     "fanlog.http.connections.max", Int, Some("4096"), AtLeast(1), ReadOnly, Honoured, [], "Most HTTP connections at once; each receive that waits has one. Beyond them only metrics and health are answered, everything else with 503.";
     "fanlog.http.hosts", List, Some(""), Any, ReadOnly, Honoured, [], "Host names under which /v1 may be asked, beside addresses, localhost and the advertised one; * for any. Pages of other sites may point names here.";

@@ -80,6 +80,8 @@ pub struct BrokerSettings {
     pub transactions_memory_bytes: u64,
     /// `fanlog.clock.jump.max.ms`.
     pub clock_jump_ms_max: i64,
+    /// `fanlog.dedup.memory.bytes`.
+    pub dedup_memory_bytes: u64,
     /// `fanlog.groups.memory.bytes`.
     pub groups_memory_bytes: u64,
     /// `fanlog.http.connections.max`.
@@ -167,6 +169,7 @@ impl BrokerSettings {
             transactional_id_expiration_ms: long("transactional.id.expiration.ms"),
             transactions_memory_bytes: long("fanlog.transactions.memory.bytes"),
             clock_jump_ms_max: number("fanlog.clock.jump.max.ms"),
+            dedup_memory_bytes: long("fanlog.dedup.memory.bytes"),
             groups_memory_bytes: long("fanlog.groups.memory.bytes"),
             http_connections_max: count("fanlog.http.connections.max"),
             http_hosts: names("fanlog.http.hosts"),

@@ -26,7 +26,7 @@ fn every_setting_of_kafka_4_4_is_declared_with_its_type_default_and_mode() {
             assert_eq!(setting.is_read_only(), mode == "read-only", "{name}");
         }
     }
-    const OURS: [&str; 2] = ["durability", "retention.hold.bytes"];
+    const OURS: [&str; 3] = ["dedup.window.ms", "durability", "retention.hold.bytes"];
     assert_eq!(seen[0] + OURS.len(), topic_settings().len());
     let own = broker_settings()
         .keys()
@@ -269,7 +269,7 @@ fn describe_lists_values_sources_and_synonyms_in_kafkas_order() {
             "log.retention.ms=1000000 DynamicDefaultBroker [log.retention.ms=1000000:DynamicDefaultBroker]",
         ]
     );
-    assert_eq!(describe_topic(&topic, &layers, None).len(), 39);
+    assert_eq!(describe_topic(&topic, &layers, None).len(), 40);
     assert_eq!(
         describe_broker(&layers, None).len(),
         broker_settings().len()

@@ -59,6 +59,8 @@ pub struct TopicSettings {
     pub cleanup_policy: CleanupPolicy,
     /// `compression.type`.
     pub compression_type: CompressionType,
+    /// `dedup.window.ms`; 0 for none.
+    pub dedup_window_ms: i64,
     /// `delete.retention.ms`.
     pub delete_retention_ms: i64,
     /// `durability`.
@@ -108,6 +110,7 @@ impl TopicSettings {
         Self {
             cleanup_policy: CleanupPolicy::of(&text("cleanup.policy")),
             compression_type: CompressionType::of(&text("compression.type")),
+            dedup_window_ms: number("dedup.window.ms"),
             delete_retention_ms: number("delete.retention.ms"),
             durability: Durability::of(&text("durability")).unwrap_or(Durability::Sync),
             index_interval_bytes: size("index.interval.bytes"),

@@ -19,6 +19,7 @@ pub(super) const TABLE: &[Setting] = settings! {
     "compression.lz4.level", Int, Some("9"), Between(1, 17), PerTopic, OWN_LEVEL, ["compression.lz4.level"], "Level where compression.type is lz4.";
     "compression.type", String, Some("producer"), OneOf(&["uncompressed", "zstd", "lz4", "snappy", "gzip", "producer"]), PerTopic, Honoured, ["compression.type"], "How batches are stored; producer keeps them as they came.";
     "compression.zstd.level", Int, Some("3"), Between(-131_072, 22), PerTopic, OWN_LEVEL, ["compression.zstd.level"], "Level where compression.type is zstd.";
+    "dedup.window.ms", Long, Some("0"), AtLeast(0), PerTopic, Honoured, [], "Ours: for so many milliseconds a second record of the same message-id header is not appended, whatever its partition and producer; 0: never.";
     "delete.retention.ms", Long, Some("86400000"), AtLeast(0), PerTopic, Honoured, ["log.cleaner.delete.retention.ms"], "How long a compacted topic keeps tombstones, in milliseconds, from the first compaction on.";
     "durability", String, Some("sync"), Durability, PerTopic, Honoured, [], "Ours: sync acknowledges and shows records once durable, interval:<ms> and os once appended.";
     "errors.deadletterqueue.group.enable", Boolean, Some("false"), Any, PerTopic, Refused("share groups have no dead-letter topics yet"), [], "Whether share groups may send dead letters to this topic.";

@@ -25,6 +25,7 @@ pub(crate) use batch_reader::Source;
 pub(crate) use cleaning::Plan;
 pub use cleaning::{Cleaned, Cleaning};
 pub use rewrite::CleanedSegment;
+pub use sip_hash::SipKey;
 
 use std::io;
 use std::path::{Path, PathBuf};

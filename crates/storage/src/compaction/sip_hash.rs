@@ -3,15 +3,16 @@
 //! Why it exists: two keys with one hash would be one key to the cleaner, and one of the records would be lost. Who does not know the
 //! secret cannot make such keys, as he can for MD5; by chance it does not happen with 128 bits.
 
-/// A secret, drawn anew for each cleaning.
+/// A secret, drawn anew for each use.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct SipKey {
+pub struct SipKey {
     k0: u64,
     k1: u64,
 }
 
 impl SipKey {
-    pub(crate) fn new(bytes: [u8; 16]) -> Self {
+    /// The key that these random bytes are.
+    pub fn new(bytes: [u8; 16]) -> Self {
         let number = u128::from_le_bytes(bytes);
         Self {
             k0: number as u64,
@@ -20,7 +21,7 @@ impl SipKey {
     }
 
     /// The hash of `bytes`.
-    pub(crate) fn hash(&self, bytes: &[u8]) -> u128 {
+    pub fn hash(&self, bytes: &[u8]) -> u128 {
         let mut state = State([
             self.k0 ^ 0x736f_6d65_7073_6575,
             self.k1 ^ 0x646f_7261_6e64_6f6d ^ 0xee,

@@ -6,10 +6,11 @@ use super::unpacker::Unpacker;
 use crate::config::LogConfig;
 use crate::error::AppendError;
 use crate::types::AppendOrigin;
-use fanlog_model::{Offset, TimestampMs};
+use fanlog_model::{Offset, ProducerId, TimestampMs};
 use fanlog_protocol::records::{
-    BatchView, InvalidBatch, ProduceRules, TimestampType, recompress, set_log_append_time,
-    set_max_timestamp, validate_produced,
+    BatchView, EndMarker, InvalidBatch, ProduceRules, RecordView, RetainError, Retained,
+    TimestampType, empty_batch, recompress, retain_records, set_log_append_time, set_max_timestamp,
+    validate_produced,
 };
 use std::ops::Range;
 
@@ -26,18 +27,18 @@ pub struct CheckedBatches<'a> {
     pub(super) allowed_at: Option<Offset>,
 }
 
-/// The topic's compression may differ from the producer's.
+/// The topic's compression may differ from the producer's, and records may have been taken out.
 #[derive(Debug)]
 pub(super) enum Stored<'a> {
     AsSent(&'a mut [u8]),
-    Recompressed(Vec<u8>),
+    Rewritten(Vec<u8>),
 }
 
 impl Stored<'_> {
     pub(super) fn bytes(&mut self) -> &mut [u8] {
         match self {
             Self::AsSent(bytes) => bytes,
-            Self::Recompressed(bytes) => bytes,
+            Self::Rewritten(bytes) => bytes,
         }
     }
 }
@@ -99,7 +100,7 @@ impl<'a> CheckedBatches<'a> {
         let is_rewritten = !recompressed.is_empty();
         Ok(Self {
             bytes: if is_rewritten {
-                Stored::Recompressed(recompressed)
+                Stored::Rewritten(recompressed)
             } else {
                 Stored::AsSent(batches)
             },
@@ -116,6 +117,69 @@ impl<'a> CheckedBatches<'a> {
     pub fn allowed_at(mut self, allowed_at: Option<Offset>) -> Self {
         self.allowed_at = allowed_at;
         self
+    }
+
+    /// The end of a transaction, if that is what is to be appended.
+    pub fn end_marker(&mut self) -> Option<(ProducerId, EndMarker)> {
+        let [range] = &self.batches[..] else {
+            return None;
+        };
+        let batch = BatchView::parse(&self.bytes.bytes()[range.clone()]).ok()?;
+        Some((batch.producer_id(), EndMarker::of_batch(&batch)?))
+    }
+
+    /// Calls `each` with every record, in order.
+    ///
+    /// # Errors
+    /// As [`CheckedBatches::check`]: what was checked can be read.
+    pub fn each_record(
+        &mut self,
+        mut each: impl FnMut(&BatchView<'_>, &RecordView<'_>),
+    ) -> Result<(), AppendError> {
+        let mut unpacker = Unpacker::default();
+        for range in self.batches.clone() {
+            let batch = BatchView::parse(&self.bytes.bytes()[range]).map_err(InvalidBatch::from)?;
+            let buffer = unpacker.buffer(batch.compression());
+            for record in batch.records(buffer).map_err(InvalidBatch::from)? {
+                each(&batch, &record.map_err(InvalidBatch::from)?);
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes the records out that are not to stay, as compaction would: offset deltas and sequences stay, and of a batch that has no
+    /// record left its header.
+    ///
+    /// # Errors
+    /// As [`CheckedBatches::check`].
+    pub fn retain(
+        &mut self,
+        mut stays: impl FnMut(&RecordView<'_>) -> bool,
+    ) -> Result<(), AppendError> {
+        let mut unpacker = Unpacker::default();
+        let (mut left, mut ranges) = (Vec::new(), Vec::new());
+        for range in self.batches.clone() {
+            let batch = BatchView::parse(&self.bytes.bytes()[range]).map_err(InvalidBatch::from)?;
+            let buffer = unpacker.buffer(batch.compression());
+            let start = left.len();
+            let retained = retain_records(&batch, buffer, None, &mut stays, &mut left);
+            match retained.map_err(invalid)? {
+                Retained::Some(_) => {}
+                Retained::Whole => left.extend_from_slice(batch.bytes()),
+                Retained::Nothing => empty_batch(&batch, &mut left),
+            }
+            ranges.push(start..left.len());
+        }
+        self.bytes = Stored::Rewritten(left);
+        self.batches = ranges;
+        Ok(())
+    }
+}
+
+fn invalid(error: RetainError) -> InvalidBatch {
+    match error {
+        RetainError::Batch(error) => error.into(),
+        RetainError::Record(error) => error.into(),
     }
 }
 
