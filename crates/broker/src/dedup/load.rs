@@ -47,9 +47,10 @@ fn start(
     times: &AppendTimes,
     expired_before: i64,
 ) -> Result<Offset, LoadError> {
-    let (log_start, end, search) = partition.with_log(|log| {
+    let (log_start, stable, end, search) = partition.with_log(|log| {
         let end = log.durable_offset();
-        (log.log_start_offset(), end, log.time_search(end))
+        let stable = log.last_stable_offset();
+        (log.log_start_offset(), stable, end, log.time_search(end))
     })?;
     let from = match times.end_before(expired_before) {
         Some(offset) => offset,
@@ -65,7 +66,8 @@ fn start(
                 .map_or(by_time, |first| by_time.min(first))
         }
     };
-    Ok(from.clamp(log_start, end))
+    // A transaction may have been open for longer than the window.
+    Ok(from.min(stable).clamp(log_start, end))
 }
 
 /// A log that is being read. What it says up to `next` is known.

@@ -15,8 +15,10 @@ use crate::steady_clock::SteadyClock;
 use fanlog_model::{Offset, PartitionIndex, ProducerId, TimestampMs, TopicName};
 use fanlog_storage::SipKey;
 use parking_lot::Mutex;
+use std::cmp::Ordering;
 use std::collections::{HashMap, HashSet};
-use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::atomic::AtomicI64;
+use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Arc, Weak};
 use tokio::sync::Notify;
 
@@ -100,12 +102,12 @@ impl TopicIds {
     }
 
     pub(super) fn window_ms(&self) -> i64 {
-        self.window_ms.load(Ordering::Relaxed)
+        self.window_ms.load(Relaxed)
     }
 
     /// How long ids are remembered from now on. Those that a shorter window has let go are read again.
     pub(super) fn set_window(&self, window_ms: i64) {
-        if self.window_ms.swap(window_ms, Ordering::Relaxed) < window_ms {
+        if self.window_ms.swap(window_ms, Relaxed) < window_ms {
             for standing in &mut self.inner.lock().partitions {
                 standing.loading = Loading::Due;
             }
@@ -292,11 +294,12 @@ impl TopicIds {
         let mut inner = self.inner.lock();
         let expired = self.expired_before(self.now());
         let known = inner.map.get(id).filter(|slot| !slot.is_expired(expired));
-        // Of two that a log holds the later counts: the window of the earlier was over when it was appended.
-        let is_weaker = known.is_none_or(|slot| match slot.state {
-            State::Claimed => false,
-            State::Open => open.is_none(),
-            State::Appended => slot.time_ms <= first.time.0,
+        // Of two that the logs hold the later counts: the window of the earlier was over when it was appended. What is decided goes first
+        // where nothing tells which that is.
+        let is_weaker = known.is_none_or(|slot| match slot.time_ms.cmp(&first.time.0) {
+            Ordering::Less => slot.state != State::Claimed,
+            Ordering::Equal => slot.state != State::Claimed && open.is_none(),
+            Ordering::Greater => false,
         });
         if !is_weaker {
             return Ok(());
