@@ -54,6 +54,8 @@ struct Known {
     /// When it was appended, and when at the latest as far as a broker that has started since may know.
     time_ms: u64,
     latest_ms: u64,
+    /// Whether the broker has started since.
+    is_vague: bool,
 }
 
 /// What becomes of a record.
@@ -172,7 +174,8 @@ impl World {
     }
 
     fn was_there(&self, (partition, offset): (i32, i64), id: u8) -> bool {
-        self.logs[partition as usize].contains(&(offset, id))
+        let is_it = |at: &(i64, u8)| partition == 0 && *at == (offset, id);
+        self.uncommitted.iter().any(is_it) || self.logs[partition as usize].contains(&(offset, id))
     }
 
     fn at(&self, partition: i32, offset: i64) -> Known {
@@ -181,6 +184,7 @@ impl World {
             offset,
             time_ms: self.now_ms,
             latest_ms: self.now_ms,
+            is_vague: false,
         }
     }
 
@@ -209,7 +213,7 @@ impl World {
                 (Some(_), Expected::Repeated(known) | Expected::Either(known)) => {
                     let is_it = found == (known.partition, known.offset);
                     // Since a restart an older one may be remembered in its place.
-                    let is_older = known.latest_ms > known.time_ms && self.was_there(found, *id);
+                    let is_older = known.is_vague && self.was_there(found, *id);
                     assert!(is_it || is_older, "{id} is {place:?} instead of {known:?}");
                 }
                 _ => panic!("{id} is {place:?} instead of {expected:?}"),
@@ -279,6 +283,7 @@ impl World {
         self.broker = self.machine.start();
         for known in self.known.values_mut().chain(self.open_ids.values_mut()) {
             known.latest_ms = self.now_ms;
+            known.is_vague = true;
         }
         // The transaction goes on, once its coordinator has read its log.
         let transactions = self.broker.transactions();
