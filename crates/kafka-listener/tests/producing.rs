@@ -10,8 +10,6 @@ use fanlog_protocol::messages::create_topics_request::{CreatableTopic, Creatable
 use fanlog_protocol::messages::produce_response::PartitionProduceResponse;
 use fanlog_protocol::messages::{CreateTopicsRequest, MetadataRequest, ProduceRequest};
 use fanlog_protocol::records::{BatchBuilder, Compression, NewRecord};
-use std::time::Duration;
-use tokio::time::Instant;
 
 async fn produced(
     client: &mut Client,
@@ -301,36 +299,4 @@ async fn log_append_time_is_answered_and_stored() {
         "the broker's clock, not the producer's 1000"
     );
     assert_eq!(values(&client.fetch("stamped", 0).await).len(), 1);
-}
-
-/// A batch of a few kilobytes stands for many megabytes; while it is unpacked, others are served, even by one thread.
-#[tokio::test(flavor = "multi_thread", worker_threads = 1)]
-async fn a_batch_that_takes_long_to_unpack_holds_up_nobody_else() {
-    let server = Server::start().await;
-    server.topic("t", 1).await;
-    let zeros = vec![0; 8 * 1024 * 1024];
-    let mut long = BatchBuilder::new(Compression::Lz4);
-    let record = NewRecord {
-        timestamp: TimestampMs(1_000),
-        key: None,
-        value: Some(&zeros),
-        headers: &[],
-    };
-    long.push(&record).unwrap();
-    let bomb = frame(&produce("t", 0, -1, long.build().unwrap()), 9, 1);
-    let (mut sender, mut other) = (server.client().await, server.client().await);
-    let outcome = tokio::spawn(async move {
-        sender.send_bytes(&bomb).await;
-        sender.next_frame().await.is_some()
-    });
-    let began = Instant::now();
-    let mut longest = Duration::ZERO;
-    while !outcome.is_finished() {
-        let asked = Instant::now();
-        other.call(&MetadataRequest::default(), 9).await;
-        longest = longest.max(asked.elapsed());
-    }
-    assert!(outcome.await.unwrap(), "the batch was answered");
-    let all = began.elapsed();
-    assert!(longest < all / 2, "an answer took {longest:?} of {all:?}");
 }

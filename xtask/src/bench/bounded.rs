@@ -167,9 +167,23 @@ mod tests {
         );
     }
 
+    /// A shell that can be interrupted. One whose parent ignores that, as behind `&` in a script, could not even trap it.
+    fn shell_that_hears() -> Command {
+        let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+        let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+        let ignored = ignored.and_then(|set| u64::from_str_radix(set.trim(), 16).ok());
+        let bit = 1_u64 << (Signal::INT.as_raw() - 1);
+        if ignored.is_none_or(|set| set & bit == 0) {
+            return Command::new("sh");
+        }
+        let mut shell = Command::new("env");
+        shell.args(["--default-signal=INT", "sh"]);
+        shell
+    }
+
     #[test]
     fn a_program_is_interrupted_in_time_and_what_it_wrote_is_kept() {
-        let mut shell = Command::new("sh");
+        let mut shell = shell_that_hears();
         shell.args([
             "-c",
             "trap 'echo ended; exit 3' INT; echo begun; while :; do sleep 0.02; done",

@@ -88,7 +88,11 @@ impl StartUp {
             (None, None) => NODE_ID,
         };
         statics.remove("log.dir");
-        statics.insert("log.dirs".into(), data.display().to_string());
+        // As DescribeLogDirs names it: whoever asks stands in another folder.
+        let from_root = std::path::absolute(&data);
+        let from_root =
+            from_root.map_err(|error| UsageError(format!("--data {}: {error}", data.display())))?;
+        statics.insert("log.dirs".into(), from_root.display().to_string());
         statics.insert(
             "listeners".into(),
             address::as_listener(&kafka.ip().to_string(), kafka.port()),

@@ -3,6 +3,7 @@
 use fanlog_client::{ClientConfig, Cluster};
 use std::fs::File;
 use std::io::{BufRead, BufReader};
+use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdout, Command, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::mpsc;
@@ -38,17 +39,28 @@ impl Broker {
             };
         }
         let folder = TempDir::new().expect("the system's folder for temporary files is writable");
-        let mut child = Command::new(env!("CARGO_BIN_EXE_fanlog"))
-            .arg("serve")
-            .arg("--data")
-            .arg(folder.path())
-            .args(["--kafka", "127.0.0.1:0", "--http", "127.0.0.1:0"])
+        let mut command = serve(folder.path());
+        command
             .args(settings.iter().flat_map(|setting| ["--set", setting]))
-            .stdin(Stdio::null())
-            .stdout(Stdio::piped())
-            .stderr(log.map_or_else(Stdio::inherit, Stdio::from))
-            .spawn()
-            .expect("cargo has built the binary");
+            .stderr(log.map_or_else(Stdio::inherit, Stdio::from));
+        Self::of(command, folder)
+    }
+
+    /// A broker that is told of its data as somebody does who stands in the folder around it; none, if it is not our own.
+    #[allow(dead_code, reason = "one test asks where the data lies")]
+    pub(crate) fn start_in(data: &str) -> Option<(Self, PathBuf)> {
+        if std::env::var("FANLOG_TEST_BOOTSTRAP").is_ok() {
+            return None;
+        }
+        let folder = TempDir::new().expect("the system's folder for temporary files is writable");
+        let mut command = serve(Path::new(data));
+        command.current_dir(folder.path());
+        let around = folder.path().to_owned();
+        Some((Self::of(command, folder), around))
+    }
+
+    fn of(mut command: Command, folder: TempDir) -> Self {
+        let mut child = command.spawn().expect("cargo has built the binary");
         let said = child.stdout.take().expect("stdout was asked to be piped");
         let ready = wait_until_it_serves(said);
         Self {
@@ -88,6 +100,19 @@ impl Drop for Broker {
             let _ = child.wait();
         }
     }
+}
+
+/// `fanlog serve` on ports that the system chooses.
+fn serve(data: &Path) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_fanlog"));
+    command
+        .arg("serve")
+        .arg("--data")
+        .arg(data)
+        .args(["--kafka", "127.0.0.1:0", "--http", "127.0.0.1:0"])
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped());
+    command
 }
 
 /// Waits for what `fanlog serve` says once its ports are open; goes on reading, so that it can go on talking.

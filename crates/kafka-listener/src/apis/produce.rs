@@ -545,3 +545,6 @@ fn refused(index: i32, refusal: Refusal) -> PartitionProduceResponse<'static> {
         ..Default::default()
     }
 }
+
+#[cfg(test)]
+mod tests;
