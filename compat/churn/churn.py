@@ -150,14 +150,13 @@ class Churn:
         self.write("thaw", n=slot.name)
         slot.process.send_signal(signal.SIGCONT)
         slot.is_frozen, slot.due = False, time.monotonic() + REST_SECONDS
+        self.ghosts = [ghost for ghost in self.ghosts if ghost[2] is not slot]
 
     def speak_for_ghosts(self, now):
         """Commits in the name of who must be out by now, and of nobody."""
         due = [ghost for ghost in self.ghosts if ghost[0] <= now]
         self.ghosts = [ghost for ghost in self.ghosts if ghost[0] > now]
-        for _, name, frozen in due:
-            if frozen is not None and not (frozen.is_frozen and frozen.name == name):
-                continue
+        for _, name, _ in due:
             member, epoch = last_words(self.folder / f"{name}.jsonl")
             if member:
                 partition = self.random.randrange(self.partitions)
