@@ -15,6 +15,8 @@ pub use fanlog_storage::AppendError as RefusedBatch;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Appender {
     Client,
+    /// Copies what was accepted already: the size is not checked again.
+    Mover,
     Coordinator,
     /// Of a transaction of the second generation.
     LaterMarker,

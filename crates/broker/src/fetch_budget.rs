@@ -37,6 +37,17 @@ impl FetchMemory {
         self
     }
 
+    /// As much as so many bytes take; the rest is given back.
+    pub(crate) fn cut_to(mut self, bytes: usize) -> Self {
+        let mut left = bytes.div_ceil(BUDGET_UNIT);
+        for (permit, _) in &mut self.lanes {
+            let kept = permit.num_permits().min(left);
+            drop(permit.split(permit.num_permits() - kept));
+            left -= kept;
+        }
+        self
+    }
+
     /// Whether other fetches wait for memory of this kind.
     pub fn is_wanted(&self) -> bool {
         let wanted = |lane: &Lane| lane.waiting.load(Ordering::Relaxed) > 0;

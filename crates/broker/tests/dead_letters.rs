@@ -11,6 +11,7 @@ use common::queues::*;
 use common::*;
 use fanlog_broker::{AUDIT_TOPIC, Broker, DeadSelection, Redrive, Settled};
 use fanlog_coordinators::catalog::TopicRef;
+use fanlog_protocol::records::{BatchBuilder, Compression, NewRecord};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -301,4 +302,28 @@ async fn where_the_disk_is_full_a_dead_letter_waits_and_says_so() {
     pass(&machine, &broker, Duration::from_secs(1)).await;
     assert_eq!(status(&broker).moving, 0);
     assert_eq!(dead(&broker).await, format!("{large}: bad"));
+}
+
+#[tokio::test]
+async fn a_record_that_is_larger_than_the_topic_takes_once_unpacked_becomes_a_dead_letter() {
+    let machine = Machine::new(8);
+    let broker = started(&machine, 1, &[]).await;
+    let large = "x".repeat(3_000_000);
+    let mut builder = BatchBuilder::new(Compression::Gzip);
+    let record = NewRecord {
+        value: Some(large.as_bytes()),
+        ..NewRecord::default()
+    };
+    builder.push(&record).unwrap();
+    let mut batch = builder.build().unwrap();
+    let receipt = partition(&broker, "t", 0).append(&mut batch).unwrap();
+    drive(&broker, receipt.durable()).await.unwrap();
+    put_values(&broker, &["small"]).await;
+    for _ in 0..2 {
+        let messages = receive(&broker, "one", 1).await;
+        settle(&broker, &messages[0], reject("bad")).await.unwrap();
+    }
+    settled(&broker).await;
+    assert_eq!(status(&broker).moving_hindrance, None);
+    assert_eq!(dead(&broker).await, format!("{large}: bad, small: bad"));
 }

@@ -551,3 +551,35 @@ async fn metrics_say_what_the_status_says() {
     assert_eq!(&*seen.in_flight[0].consumer, "one");
     assert!(seen.rate_in.is_some() && seen.rate_out.is_some());
 }
+
+#[tokio::test]
+async fn who_waits_for_memory_holds_none_and_nothing_that_is_granted() {
+    let machine = Machine::new(21);
+    let mut small = config();
+    // A quarter of it is for small ones.
+    small.fetch_memory_bytes = 64 * 1024;
+    let broker = fanlog_broker::Broker::start(small, machine.environment()).unwrap();
+    create(&broker, "t", 4).await;
+    make(&broker, "q", Start::Earliest, &[]).await.unwrap();
+    let value = |bytes: usize| "x".repeat(bytes);
+    put(&broker, 0, &[(None, &value(5_000), &[])]).await;
+    put(&broker, 1, &[(None, &value(20_000), &[])]).await;
+    let q = queue("q");
+    let held = drive(&broker, broker.queues().receive(&q, asks("one", 2)));
+    let held = held.await.unwrap();
+    assert_eq!(held.messages.len(), 2);
+    put(&broker, 2, &[(None, &value(5_000), &[])]).await;
+    put(&broker, 3, &[(None, &value(30_000), &[])]).await;
+    // There is room for the one and not for the other.
+    let bounded = async |consumer| {
+        let received = broker.queues().receive(&q, asks(consumer, 2));
+        let received = tokio::time::timeout(30 * SECOND, drive(&broker, received));
+        received.await.expect("it does not wait for ever").unwrap()
+    };
+    let second = bounded("two").await;
+    assert_eq!(second.messages.len(), 1);
+    assert!(bounded("three").await.messages.is_empty());
+    drop((held, second));
+    let third = bounded("three").await;
+    assert_eq!(shown(&third.messages), format!("{} x1", value(30_000)));
+}

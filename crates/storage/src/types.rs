@@ -14,6 +14,9 @@ pub struct RecoveryMode {
 pub enum AppendOrigin {
     /// A client, whose batches are checked in full.
     Client,
+    /// The broker, that copies records which a log has taken already: checked as a client's, but for the size. They may have been packed
+    /// tighter there, and refused they would hold up all behind them for ever.
+    Mover,
     /// One of our coordinators, which may write several batches and control records.
     Coordinator,
     /// One of our coordinators, or who stands in for it, that ends a transaction of the second generation: the epoch of its marker lies

@@ -58,6 +58,7 @@ impl Partition {
         let appended_at = self.monotonic();
         let origin = match appender {
             Appender::Client => AppendOrigin::Client,
+            Appender::Mover => AppendOrigin::Mover,
             Appender::Coordinator => AppendOrigin::Coordinator,
             Appender::LaterMarker => AppendOrigin::LaterMarker,
         };

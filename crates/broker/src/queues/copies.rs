@@ -119,6 +119,7 @@ impl Copy {
                     one.attempts,
                     history,
                     has_history,
+                    source.kind == SourceKind::Redrive,
                 )
             }
         };

@@ -54,7 +54,8 @@ pub(super) fn redrives(headers: &Headers) -> u32 {
         .unwrap_or(0)
 }
 
-/// The headers of a dead letter: the record's own, and what became of it.
+/// The headers of a dead letter: the record's own, and what became of it. What a record says of earlier redrives counts only if it
+/// came by the redrive topic: on the queue's own topic a producer may claim anything.
 pub(super) fn of_dead_letter(
     headers: &Headers,
     queue: &GroupId,
@@ -62,8 +63,12 @@ pub(super) fn of_dead_letter(
     attempts: u16,
     history: &[Attempt],
     has_history: bool,
+    is_redriven: bool,
 ) -> Headers {
-    let redrives = redrives(headers);
+    let redrives = match is_redriven {
+        true => redrives(headers),
+        false => 0,
+    };
     let mut all = without_ours(headers);
     let mut put = |name: &str, value: String| all.push((name.to_owned(), Some(value.into())));
     put(DEAD_QUEUE, queue.to_string());
@@ -159,8 +164,12 @@ mod tests {
             reason: "no \"way\"".into(),
         }];
         // What a producer claims of our headers is not believed.
-        let given = vec![header("a", "b"), header(DEAD_TOPIC, "forged")];
-        let dead = of_dead_letter(&given, &"q".into(), origin(7), 1, &history, true);
+        let given = vec![
+            header("a", "b"),
+            header(DEAD_TOPIC, "forged"),
+            header(DEAD_REDRIVES, "5"),
+        ];
+        let dead = of_dead_letter(&given, &"q".into(), origin(7), 1, &history, true, false);
         let said = r#"a=b queue=q topic=t partition=2 offset=7 timestamp=9 attempts=1 reason=no "way" history=[{"at":5,"attempt":1,"consumer":"c","reason":"no \"way\""}]"#;
         assert_eq!(shown(&dead), said);
         let again = of_redriven(&dead);
@@ -168,7 +177,7 @@ mod tests {
             shown(&again),
             "a=b topic=t partition=2 offset=7 timestamp=9 redrives=1"
         );
-        let dead = of_dead_letter(&again, &"q".into(), origin(0), 3, &[], false);
+        let dead = of_dead_letter(&again, &"q".into(), origin(0), 3, &[], false, true);
         let said = "a=b queue=q topic=t partition=2 offset=7 timestamp=9 attempts=3 redrives=1";
         assert_eq!(shown(&dead), said);
         assert_eq!(redrives(&of_redriven(&dead)), 2);

@@ -265,7 +265,7 @@ impl Queues {
         broker.room().await;
         let appended = target
             .partition
-            .append_as(&mut batch, Appender::Client, None);
+            .append_as(&mut batch, Appender::Mover, None);
         let receipt = match appended {
             Ok(receipt) => receipt,
             Err(AppendError::Refused(

@@ -21,6 +21,7 @@ use fanlog_model::{GroupId, Offset, PartitionIndex, TopicId};
 use std::collections::HashSet;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use std::time::Duration;
 use tokio::time::Instant;
 
 /// The most messages of one answer.
@@ -28,6 +29,10 @@ pub(super) const RECORDS_MAX: usize = 10_000;
 
 /// The longest name of a consumer, in bytes: it is logged while it holds something.
 const CONSUMER_BYTES_MAX: usize = 256;
+
+/// How long a receive waits for its turn and for memory at least: others have them for moments only, and who asks without a wait is to
+/// get what there is.
+const PATIENCE_MIN: Duration = Duration::from_secs(1);
 
 /// A partition that is looked at.
 pub(super) struct Target {
@@ -53,6 +58,8 @@ pub(super) struct Receiving<'a> {
     pub(super) wanted: Receive,
     pub(super) messages: Vec<Message>,
     pub(super) memory: FetchMemory,
+    /// Until when it waits for its turn at a partition and for memory.
+    pub(super) patience: Instant,
     pub(super) bytes_left: usize,
     /// Nothing more goes into this answer.
     pub(super) is_full: bool,
@@ -148,6 +155,7 @@ impl<'a> Receiving<'a> {
             bytes_left: wanted.bytes_max.min(broker.budget.bytes_max()).max(1),
             is_full: false,
             failure: None,
+            patience: Instant::now() + wanted.wait_max.max(PATIENCE_MIN),
             held: Vec::new(),
             only,
             broker,
@@ -173,6 +181,7 @@ impl Receiving<'_> {
                 _ => self.targets(&topics, (!is_last).then_some(&waiter)).await?,
             };
             self.failure = None;
+            self.is_full = false;
             self.take_from_all(&targets).await;
             if !self.messages.is_empty() {
                 return Ok(());

@@ -8,7 +8,7 @@
 use super::Queues;
 use super::begin::Source;
 use super::receive::{RECORDS_MAX, Receiving};
-use super::take::read_if;
+use super::take::{Patience, read_if};
 use super::types::{QueueError, Receive};
 use crate::fetch_budget::FetchMemory;
 use crate::fetch_types::FetchError;
@@ -186,8 +186,11 @@ impl Answering<'_, '_> {
         {
             let bytes_max = bytes_in_a_row(left).min(CHUNK_BYTES);
             let (broker, partition) = (&self.receiving.broker, &granted.source.partition);
-            let may_wait = self.memory.is_none();
-            let read = read_if(broker, partition, next.offset, bytes_max, may_wait);
+            let patience = match self.memory.is_none() {
+                true => Patience::Until(self.receiving.patience),
+                false => Patience::None,
+            };
+            let read = read_if(broker, partition, next.offset, bytes_max, patience);
             let Some((read, memory)) = read.await? else {
                 self.is_full = true;
                 return Ok(());

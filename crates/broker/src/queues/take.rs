@@ -20,6 +20,7 @@ use fanlog_model::{Offset, TimestampMs};
 use fanlog_protocol::records::RecordView;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use tokio::time::{Instant, timeout_at};
 
 /// How much is read at a time where nothing is known yet.
 const AHEAD_BYTES: usize = 512 * 1024;
@@ -36,13 +37,13 @@ impl Receiving<'_> {
         if self.has_nothing(source)? {
             return Ok(());
         }
-        let _turn = match self.memory.is_none() {
-            true => turn.lock().await,
+        let turn = match self.memory.is_none() {
+            true => timeout_at(self.patience, turn.lock()).await.ok(),
             // Who has the turn may wait for the memory that this answer holds.
-            false => match turn.try_lock() {
-                Ok(turn) => turn,
-                Err(_) => return Ok(()),
-            },
+            false => turn.try_lock().ok(),
+        };
+        let Some(_turn) = turn else {
+            return Ok(());
         };
         let partition = source.key.partition;
         let mut policy = self
@@ -100,7 +101,11 @@ impl Receiving<'_> {
     ) -> Result<(), QueueError> {
         let source = &target.source;
         let piece = match self.piece(target, next, below).await {
-            Ok(piece) => piece,
+            Ok(Some(piece)) => piece,
+            Ok(None) => {
+                self.is_full = true;
+                return Ok(());
+            }
             // Retention was here.
             Err(FetchError::OffsetOutOfRange {
                 log_start_offset, ..
@@ -113,6 +118,11 @@ impl Receiving<'_> {
         };
         let found = piece.found_from(next.from);
         let found = &found[..self.looked_at(&piece, &found)];
+        // Before anything is granted: a lock would run out while its holder waits.
+        let Some(memory) = self.room_for(self.bytes_at_most(&piece, found)).await else {
+            self.is_full = true;
+            return Ok(());
+        };
         let acquire = Acquire {
             consumer: &self.wanted.consumer,
             records_max: self.left() as i64,
@@ -134,7 +144,7 @@ impl Receiving<'_> {
             .iter()
             .map(|grant| piece.record_bytes(grant.offset))
             .sum();
-        self.note_memory(bytes).await;
+        self.note_memory(memory, bytes);
         Ok(())
     }
 
@@ -180,41 +190,66 @@ impl Receiving<'_> {
         self.hold(source, handed, message);
     }
 
-    /// The bytes of the answer count; where there is no room for more, it is full.
-    async fn note_memory(&mut self, bytes: usize) {
-        if bytes == 0 {
-            return;
-        }
+    /// The most that the machine can give of what was found.
+    fn bytes_at_most(&self, piece: &Piece, found: &[Found]) -> usize {
+        let records = found
+            .iter()
+            .filter(|found| !found.is_gap && found.is_wanted);
+        let mut each: Vec<_> = records
+            .map(|found| piece.record_bytes(found.first))
+            .collect();
+        each.sort_unstable_by(|one, other| other.cmp(one));
+        each.iter().take(self.left()).sum()
+    }
+
+    /// Room for more of the answer, if there is any: who holds some must not wait for more, or two that do so wait for each other.
+    async fn room_for(&self, bytes: usize) -> Option<FetchMemory> {
         let budget = &self.broker.budget;
-        let memory = match self.memory.is_none() {
-            true => Some(budget.reserve(bytes).await),
+        match self.memory.is_none() {
+            true => timeout_at(self.patience, budget.reserve(bytes)).await.ok(),
+            false if bytes == 0 => Some(FetchMemory::none()),
             false => budget.try_reserve(bytes),
-        };
-        match memory {
-            Some(memory) => {
-                let before = std::mem::replace(&mut self.memory, FetchMemory::none());
-                self.memory = before.and(memory);
-            }
-            // What was given goes all the same: it is held by the consumer.
-            None => self.is_full = true,
         }
     }
 
+    /// The bytes of the answer count; what was kept free for more of them is given back.
+    fn note_memory(&mut self, memory: FetchMemory, bytes: usize) {
+        if bytes == 0 {
+            return;
+        }
+        let before = std::mem::replace(&mut self.memory, FetchMemory::none());
+        self.memory = before.and(memory.cut_to(bytes));
+    }
+
+    /// A piece of the log; none where there is no memory for it.
     async fn piece(
         &self,
         target: &Target,
         next: NextRead,
         below: Offset,
-    ) -> Result<Arc<Piece>, FetchError> {
+    ) -> Result<Option<Arc<Piece>>, FetchError> {
         let (source, live) = (&target.source, &self.live);
         if let Some(piece) = self.queues.pieces.get(&source.key, &live.queue, next.from) {
-            return Ok(piece);
+            return Ok(Some(piece));
         }
         let bytes_max = match next.is_scan {
             true => AHEAD_BYTES,
             false => AGAIN_BYTES,
         };
-        let (read, memory) = read(&self.broker, &source.partition, next.from, bytes_max).await?;
+        let patience = match self.memory.is_none() {
+            true => Patience::Until(self.patience),
+            false => Patience::None,
+        };
+        let read = read_if(
+            &self.broker,
+            &source.partition,
+            next.from,
+            bytes_max,
+            patience,
+        );
+        let Some((read, memory)) = read.await? else {
+            return Ok(None);
+        };
         let piece = look_through(
             live,
             source.kind,
@@ -232,8 +267,18 @@ impl Receiving<'_> {
         let memory = self.broker.settings().queues_memory_bytes;
         let pieces = &self.queues.pieces;
         pieces.keep(&source.key, &live.queue, &piece, memory);
-        Ok(piece)
+        Ok(Some(piece))
     }
+}
+
+/// How long one waits for memory.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Patience {
+    /// Only for who holds nothing that others wait for.
+    Endless,
+    Until(Instant),
+    /// For who holds memory already.
+    None,
 }
 
 /// Looks through what was read of a partition, as a queue reads it.
@@ -261,17 +306,17 @@ pub(super) async fn read(
     from: Offset,
     bytes_max: usize,
 ) -> Result<(FetchedRecords, FetchMemory), FetchError> {
-    let read = read_if(broker, partition, from, bytes_max, true).await?;
+    let read = read_if(broker, partition, from, bytes_max, Patience::Endless).await?;
     Ok(read.expect("who waits for memory gets it"))
 }
 
-/// As `read`; who may not wait for memory, since it holds some, gets nothing where there is none.
+/// As `read`; who does not wait for memory as long as it takes gets nothing where there is none.
 pub(super) async fn read_if(
     broker: &Arc<Broker>,
     partition: &Arc<Partition>,
     from: Offset,
     bytes_max: usize,
-    may_wait: bool,
+    patience: Patience,
 ) -> Result<Option<(FetchedRecords, FetchMemory)>, FetchError> {
     let wanted = Wanted {
         from,
@@ -288,12 +333,14 @@ pub(super) async fn read_if(
             unpanicked(blocking.run(move || partition.readable(wanted)).await)?
         }
     };
-    let memory = match may_wait {
-        true => broker.budget.reserve(readable.bytes()).await,
-        false => match broker.budget.try_reserve(readable.bytes()) {
-            Some(memory) => memory,
-            None => return Ok(None),
-        },
+    let bytes = readable.bytes();
+    let memory = match patience {
+        Patience::Endless => Some(broker.budget.reserve(bytes).await),
+        Patience::Until(until) => timeout_at(until, broker.budget.reserve(bytes)).await.ok(),
+        Patience::None => broker.budget.try_reserve(bytes),
+    };
+    let Some(memory) = memory else {
+        return Ok(None);
     };
     if let Some(read) = partition.read_now(&readable)? {
         return Ok(Some((read, memory)));

@@ -113,7 +113,7 @@ impl Log {
                     self.producers
                         .check_coordinators(batch, checked.allowed_at)?;
                 }
-                AppendOrigin::Client => {
+                AppendOrigin::Client | AppendOrigin::Mover => {
                     if let Verdict::Duplicate(original) =
                         self.producers.check(&header, checked.allowed_at)?
                     {
@@ -151,7 +151,9 @@ impl Log {
         let bytes = checked.bytes.bytes();
         let max = match origin {
             AppendOrigin::Client => self.config.segment_bytes,
-            AppendOrigin::Coordinator | AppendOrigin::LaterMarker => i32::MAX as u32,
+            AppendOrigin::Coordinator | AppendOrigin::LaterMarker | AppendOrigin::Mover => {
+                i32::MAX as u32
+            }
         };
         if bytes.len() > max as usize {
             return Err(AppendError::ExceedsSegment {

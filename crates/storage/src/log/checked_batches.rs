@@ -92,7 +92,7 @@ impl<'a> CheckedBatches<'a> {
             ranges.push(range);
             at = end;
         }
-        if ranges.is_empty() || (origin == AppendOrigin::Client && ranges.len() > 1) {
+        if ranges.is_empty() || (is_checked_in_full(origin) && ranges.len() > 1) {
             return Err(AppendError::BatchCount {
                 count: ranges.len(),
             });
@@ -185,7 +185,7 @@ fn invalid(error: RetainError) -> InvalidBatch {
 
 fn rules(config: &LogConfig, origin: AppendOrigin, now: TimestampMs) -> ProduceRules {
     ProduceRules {
-        is_from_client: origin == AppendOrigin::Client,
+        is_from_client: is_checked_in_full(origin),
         now,
         timestamp_type: config.timestamp_type,
         timestamp_before_max_ms: config.timestamp_before_max_ms,
@@ -194,7 +194,12 @@ fn rules(config: &LogConfig, origin: AppendOrigin, now: TimestampMs) -> ProduceR
     }
 }
 
-/// A coordinator's batch may be larger: what it writes was accepted already.
+/// Whether the rules for clients' batches count.
+fn is_checked_in_full(origin: AppendOrigin) -> bool {
+    matches!(origin, AppendOrigin::Client | AppendOrigin::Mover)
+}
+
+/// The broker's batch may be larger: what it writes was accepted already.
 fn check_size(config: &LogConfig, bytes: usize, origin: AppendOrigin) -> Result<(), AppendError> {
     let max = config.max_message_bytes;
     if origin == AppendOrigin::Client && bytes > max as usize {
