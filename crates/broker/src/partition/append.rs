@@ -90,7 +90,7 @@ impl Partition {
     ) -> Result<AppendReceipt, AppendError> {
         // Where the batch ends a transaction, the ids that were written in it are decided.
         let end = match appender {
-            Appender::Client => None,
+            Appender::Client | Appender::Mover => None,
             Appender::Coordinator | Appender::LaterMarker => {
                 self.message_ids().zip(checked.end_marker())
             }
