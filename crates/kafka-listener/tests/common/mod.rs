@@ -6,6 +6,8 @@
     reason = "the lint does not know that this is a test"
 )]
 
+pub mod transactions;
+
 use fanlog_broker::{Broker, BrokerConfig};
 use fanlog_environment::{Environment, RealDisk};
 use fanlog_kafka_listener::{KafkaListener, ListenerConfig};
