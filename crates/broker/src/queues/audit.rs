@@ -1,6 +1,6 @@
 //! What was done with dead letters is noted in a topic, as JSON, for people and their programs.
 //!
-//! A note is durable before what it tells is over; a crash in between may leave it twice.
+//! What it tells is done first: a note tells of nothing that was not done, and a crash in between leaves it out.
 
 use super::Queues;
 use super::begin::not_available;

@@ -1,13 +1,13 @@
 //! Messages that are not to be delivered any more: in one queue, or in all on their topic. Durable when answered.
 
 use super::Queues;
-use super::begin::Source;
+use super::begin::{Source, not_available};
 use super::live::Live;
 use super::take::readable_end;
 use super::types::{CancelOutcome, MessageId, QueueError};
 use crate::broker::Broker;
 use crate::topics_view::Topic;
-use fanlog_coordinators::queue::{Input, Reply};
+use fanlog_coordinators::queue::{Input, Reply, Taken};
 use fanlog_model::{GroupId, Offset, PartitionIndex, TopicName};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -55,7 +55,12 @@ impl Queues {
                 for (at, (position, _)) in offsets.iter().enumerate() {
                     let outcome = &mut outcomes[*position];
                     let one = match &cancelled {
-                        Ok(each) => each[at].ok_or_else(|| no_such(&outcome.id, &live)),
+                        Ok(each) => match each[at] {
+                            Some(Taken::Taken) => Ok(true),
+                            Some(Taken::Over) => Ok(false),
+                            Some(Taken::NoRoom | Taken::NoTarget) => Err(no_room()),
+                            None => Err(no_such(&outcome.id, &live)),
+                        },
                         Err(Some(error)) => Err(error.clone()),
                         Err(None) => Err(no_such(&outcome.id, &live)),
                     };
@@ -74,7 +79,7 @@ impl Queues {
             .collect()
     }
 
-    /// Whether each was still to be delivered; none where it is not there (yet). The error is none where the queue does not read the
+    /// What became of each; none where it is not there (yet). The error is none where the queue does not read the
     /// partition.
     async fn cancel_in(
         self: &Arc<Self>,
@@ -83,7 +88,7 @@ impl Queues {
         topic: Option<&Arc<Topic>>,
         partition: PartitionIndex,
         offsets: &[(usize, Offset)],
-    ) -> Result<Vec<Option<bool>>, Option<QueueError>> {
+    ) -> Result<Vec<Option<Taken>>, Option<QueueError>> {
         let topic = topic.ok_or(None)?;
         let is_read = topic.id == live.queue.topic || live.redrive.as_ref() == Some(&topic.name);
         let place = topic.partition(partition).filter(|_| is_read).ok_or(None)?;
@@ -108,7 +113,7 @@ impl Queues {
         let mut taken = taken.into_iter();
         let each = offsets.iter();
         Ok(each
-            .map(|(_, offset)| (*offset < end).then(|| taken.next().unwrap_or(false)))
+            .map(|(_, offset)| (*offset < end).then(|| taken.next().unwrap_or(Taken::Over)))
             .collect())
     }
 
@@ -131,4 +136,11 @@ fn no_such(id: &MessageId, live: &Live) -> QueueError {
         id: id.clone(),
         reason: format!("queue '{}' has no such message", live.name()).into(),
     }
+}
+
+/// It is still delivered.
+pub(super) fn no_room() -> QueueError {
+    not_available(
+        &"too many records of the partition have a state of their own; try again when the queue has worked some off",
+    )
 }

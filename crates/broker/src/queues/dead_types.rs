@@ -83,6 +83,6 @@ pub struct DeadDone {
     pub done: u64,
     /// How many stay because they were redriven too often.
     pub guarded: u64,
-    /// Whether the rest goes on behind this answer, at the rate.
+    /// Whether the rest goes on behind this answer: at the rate, or as it has not arrived within half a minute.
     pub goes_on: bool,
 }

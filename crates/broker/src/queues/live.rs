@@ -18,6 +18,8 @@ use std::sync::atomic::{AtomicU64, AtomicUsize};
 
 /// How many records of a partition may be tracked; memory ends before that.
 const TRACKED_MAX: usize = 100_000_000;
+/// How many runs of states a partition may have until no more records are cancelled or redriven out of their midst.
+const SCATTERED_MAX: usize = 2 * TRACKED_MAX;
 /// How many updates are logged between two snapshots of a partition, at least.
 const UPDATES_PER_SNAPSHOT: u32 = 2_000;
 
@@ -193,6 +195,7 @@ impl Queues {
             is_paused: settings.is_paused || !kind.is_handed_out(),
             target: live.move_target(&broker.topics(), kind, partition),
             tracked_max: self.tracked_max(broker),
+            scattered_max: SCATTERED_MAX,
             updates_per_snapshot: UPDATES_PER_SNAPSHOT,
         }
     }

@@ -2,9 +2,10 @@
 //!
 //! Why it exists: a record is in one place or the other, whatever crashes when. The machine has logged which sequence the copy of each
 //! bears, from a producer of the partition's own; the copies are appended in that order, and what the target has already is not
-//! appended again. Only when they are durable is the machine told.
+//! appended again. Only when they are durable is the machine told. The note in the audit topic comes last, and is tried again until it can
+//! be written; a crash, or too many of them, may lose it.
 //! Owns: one task per partition of a queue that has something to move.   Never: decides what moves.
-//! In -> out: the machine's row of moves -> appended copies, notes in the audit topic, `Input::Moved`.
+//! In -> out: the machine's row of moves -> appended copies, `Input::Moved`, notes in the audit topic.
 //! Invariants: QUE-2, PRD-1.   Read next: `copies.rs`.
 
 use super::Queues;
@@ -17,7 +18,9 @@ use crate::broker::Broker;
 use crate::lookup::TopicRef;
 use crate::machines::MachineShard;
 use crate::partition::Partition;
-use fanlog_coordinators::queue::{Input, Mover, PendingMove, Policy, QueueKey, mover, moves};
+use fanlog_coordinators::queue::{
+    Input, Mover, PendingMove, Policy, QueueKey, RowId, mover, moves,
+};
 use fanlog_model::BaseSequence;
 use parking_lot::Mutex;
 use std::collections::HashMap;
@@ -27,6 +30,8 @@ use tokio::sync::Notify;
 
 /// How many records are moved at once.
 const MOVES_AT_ONCE: usize = 256;
+/// How many notes of a partition wait for the audit topic at most.
+const NOTES_MAX: usize = 10_000;
 /// How long a move that failed waits for its next try: at first, and at most.
 const WAIT_MIN: Duration = Duration::from_millis(100);
 const WAIT_MAX: Duration = Duration::from_secs(30);
@@ -35,6 +40,8 @@ const WAIT_MAX: Duration = Duration::from_secs(30);
 #[derive(Debug, Default)]
 pub(super) struct Movers {
     active: Mutex<HashMap<QueueKey, Active>>,
+    /// Of moves that are over, and that the audit topic does not tell yet.
+    notes: Mutex<HashMap<QueueKey, Vec<serde_json::Value>>>,
     /// Something was moved, or could not be.
     pub(super) progress: Notify,
 }
@@ -58,6 +65,29 @@ impl Movers {
     /// What keeps records of a partition from being moved.
     pub(super) fn hindrance(&self, key: &QueueKey) -> Option<Arc<str>> {
         self.active.lock().get(key)?.hindrance.clone()
+    }
+
+    /// To be written in the end: the oldest are given up where they get too many.
+    pub(super) fn keep_notes(&self, key: &QueueKey, notes: Vec<serde_json::Value>) {
+        if notes.is_empty() {
+            return;
+        }
+        let mut kept = self.notes.lock();
+        let kept = kept.entry(key.clone()).or_default();
+        kept.extend(notes);
+        let over = kept.len().saturating_sub(NOTES_MAX);
+        if over > 0 {
+            kept.drain(..over);
+            tracing::error!(queue = %key.group, notes = over, "moves are never noted in the audit topic: it could not be written for too long");
+        }
+    }
+
+    fn take_notes(&self, key: &QueueKey) -> Vec<serde_json::Value> {
+        self.notes.lock().remove(key).unwrap_or_default()
+    }
+
+    fn with_notes(&self) -> Vec<QueueKey> {
+        self.notes.lock().keys().cloned().collect()
     }
 
     /// Whether nothing was wanted since the task looked last: then it is over.
@@ -146,6 +176,9 @@ impl Queues {
                 self.start_mover(&key);
             }
         }
+        for key in self.movers.with_notes() {
+            self.start_mover(&key);
+        }
     }
 
     /// Moves some of what is to be moved; whether there was anything.
@@ -154,7 +187,10 @@ impl Queues {
         let live = match self.live(&broker, &key.group) {
             Ok(live) => live,
             // What it wanted is forgotten with it.
-            Err(QueueError::NoSuchQueue { .. }) => return Ok(false),
+            Err(QueueError::NoSuchQueue { .. }) => {
+                self.movers.take_notes(key);
+                return Ok(false);
+            }
             Err(error) => return Err(error),
         };
         let Ok(partition) = broker.partition(&TopicRef::Id(key.topic), key.partition) else {
@@ -171,6 +207,7 @@ impl Queues {
             mover(ledger).map(|mover| (mover, moves(ledger, MOVES_AT_ONCE)))
         })?;
         let Some((mover, pending)) = row.filter(|(_, pending)| !pending.is_empty()) else {
+            self.write_notes(&broker, &live, key).await?;
             return Ok(false);
         };
         // The row must be there before a copy bears one of its numbers: after a power cut another record would have it.
@@ -178,7 +215,7 @@ impl Queues {
         source.shard.durable_to(decided).await?;
         let Some(target) = self.target(&broker, &live, &source, mover).await? else {
             let policy = self.policy(&broker, &live, kind, key.partition);
-            self.renumber(&source, &policy, None).await?;
+            self.renumber(&source, &policy, mover.row(), None).await?;
             return Ok(true);
         };
         self.move_to(&broker, &live, &source, &policy, &target, &pending)
@@ -251,7 +288,12 @@ impl Queues {
         let follows = there.is_none_or(|there| new[0].sequence == there.plus(1));
         if target.mover.needs_renumber || !follows {
             return self
-                .renumber(source, policy, there.map(BaseSequence::get))
+                .renumber(
+                    source,
+                    policy,
+                    target.mover.row(),
+                    there.map(BaseSequence::get),
+                )
                 .await;
         }
         let copies = Copies::read(broker, live, source, &target.partition, new).await?;
@@ -272,7 +314,12 @@ impl Queues {
                 RefusedBatch::OutOfOrderSequence { .. } | RefusedBatch::InvalidProducerEpoch { .. },
             )) => {
                 return self
-                    .renumber(source, policy, there.map(BaseSequence::get))
+                    .renumber(
+                        source,
+                        policy,
+                        target.mover.row(),
+                        there.map(BaseSequence::get),
+                    )
                     .await;
             }
             Err(error) => return Err(not_available(&error)),
@@ -287,7 +334,7 @@ impl Queues {
             .await
     }
 
-    /// The copies are durable: noted in the audit topic, and over.
+    /// The copies are durable: over, and noted in the audit topic.
     #[expect(clippy::too_many_arguments, reason = "what moved whence whither")]
     async fn moved(
         &self,
@@ -317,11 +364,34 @@ impl Queues {
                 })
             })
             .collect();
-        self.note(broker, live.name().as_str(), &notes).await?;
+        // Over first: the target knows the sequences for a while only, and a note may be kept from being written for long.
         let over = Input::Moved {
+            row: target.mover.row(),
             through: last.get(),
         };
         source.shard.decide(&source.key, policy, over)?;
+        self.movers.keep_notes(&source.key, notes);
+        if let Err(error) = self.write_notes(broker, live, &source.key).await {
+            tracing::warn!(queue = %live.name(), %error, "moves are not noted yet in the audit topic");
+        }
+        Ok(())
+    }
+
+    /// Writes what is to be noted of moves that are over.
+    pub(super) async fn write_notes(
+        &self,
+        broker: &Arc<Broker>,
+        live: &Live,
+        key: &QueueKey,
+    ) -> Result<(), QueueError> {
+        let notes = self.movers.take_notes(key);
+        for (at, some) in notes.chunks(MOVES_AT_ONCE).enumerate() {
+            if let Err(error) = self.note(broker, live.name().as_str(), some).await {
+                let left = notes[at * MOVES_AT_ONCE..].to_vec();
+                self.movers.keep_notes(key, left);
+                return Err(error);
+            }
+        }
         Ok(())
     }
 
@@ -329,9 +399,10 @@ impl Queues {
         &self,
         source: &Source,
         policy: &Policy,
+        row: RowId,
         through: Option<i32>,
     ) -> Result<(), QueueError> {
-        let renumbered = Input::Renumber { through };
+        let renumbered = Input::Renumber { row, through };
         let decided = source.shard.decide(&source.key, policy, renumbered)?;
         // The numbers count only once they are known for good.
         source.shard.durable(decided).await?;

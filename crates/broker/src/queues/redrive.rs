@@ -6,15 +6,16 @@
 //! A redrive with a rate goes on behind its answer; a restart ends it, and what it did not reach stays where it is.
 
 use super::Queues;
-use super::begin::Source;
+use super::begin::{Source, not_available};
+use super::cancel::no_room;
 use super::dead_headers::{borrowed, redrives};
 use super::dead_types::{DeadDone, DeadSelection, Redrive};
 use super::live::{Live, SourceKind};
-use super::take::OneRecord;
+use super::take::{OneRecord, readable_end};
 use super::types::{MessageId, QueueError};
 use crate::broker::Broker;
 use fanlog_coordinators::filter::Filter;
-use fanlog_coordinators::queue::{Input, Reply};
+use fanlog_coordinators::queue::{Input, QueueKey, Reply, State, Taken};
 use fanlog_model::settings::FilterScope;
 use fanlog_model::{GroupId, Offset};
 use std::collections::{HashMap, HashSet};
@@ -23,8 +24,27 @@ use std::time::Duration;
 
 /// How many are moved or given up in one decision.
 const AT_ONCE: usize = 500;
+/// How long a redrive without a rate waits until all have arrived.
+const ARRIVAL_MAX: Duration = Duration::from_secs(30);
 
-/// What was chosen of one partition.
+/// Dead letters that are chosen piece by piece, so that no more than a piece is in memory.
+#[derive(Clone)]
+struct Choosing {
+    choice: Arc<Choice>,
+    redrives_max: u32,
+    /// Where there may be more, the last place first.
+    places: Vec<Place>,
+    done: DeadDone,
+}
+
+#[derive(Clone)]
+struct Place {
+    source: Source,
+    from: Offset,
+    last: Offset,
+}
+
+/// What was chosen of one piece of a partition.
 struct Chosen {
     source: Source,
     offsets: Vec<Offset>,
@@ -38,7 +58,7 @@ enum Choice {
 }
 
 impl Queues {
-    /// Delivers dead letters again; without a rate the answer comes when all have arrived.
+    /// Delivers dead letters again; without a rate the answer comes when all have arrived, or says that some are still on their way.
     ///
     /// # Errors
     /// There is no such queue, or its dead letters cannot be read.
@@ -49,37 +69,31 @@ impl Queues {
     ) -> Result<DeadDone, QueueError> {
         let broker = self.broker()?;
         let live = self.live(&broker, queue)?;
-        let (mut done, chosen) = self
-            .choose(&broker, &live, redrive.which, redrive.redrives_max)
-            .await?;
-        if redrive.is_dry_run || chosen.is_empty() {
-            return Ok(done);
+        let (which, redrives_max) = (redrive.which, redrive.redrives_max);
+        let mut choosing = self.choosing(&broker, &live, which, redrives_max).await?;
+        if redrive.rate.is_none() && !redrive.is_dry_run {
+            return self.redrive_now(&broker, &live, choosing).await;
         }
-        self.make_target(&broker, &live, SourceKind::Dead).await?;
-        let Some(rate) = redrive.rate else {
-            for chosen in &chosen {
-                done.done += self.redrive_some(&live, chosen, None).await?;
-            }
-            for chosen in &chosen {
-                self.arrived(chosen).await?;
-            }
-            return Ok(done);
+        let again = choosing.clone();
+        let mut count = 0;
+        while let Some(chosen) = self.choose(&broker, &live, &mut choosing).await? {
+            count += chosen.offsets.len() as u64;
+        }
+        let Some(rate) = redrive.rate.filter(|_| !redrive.is_dry_run && count > 0) else {
+            return Ok(choosing.done);
         };
-        done.done = chosen
-            .iter()
-            .map(|chosen| chosen.offsets.len() as u64)
-            .sum();
-        done.goes_on = true;
+        self.make_target(&broker, &live, SourceKind::Dead).await?;
         let queues = self.clone();
         tokio::spawn(async move {
-            for chosen in &chosen {
-                if let Err(error) = queues.redrive_some(&live, chosen, Some(rate.max(1))).await {
-                    tracing::warn!(queue = %live.name(), %error, "a redrive ends early; what is left stays a dead letter");
-                    return;
-                }
+            if let Err(error) = queues.redrive_slowly(&live, again, rate.max(1)).await {
+                tracing::warn!(queue = %live.name(), %error, "a redrive ends early; what is left stays a dead letter");
             }
         });
-        Ok(done)
+        Ok(DeadDone {
+            done: count,
+            goes_on: true,
+            ..choosing.done
+        })
     }
 
     /// Gives dead letters up for good.
@@ -93,10 +107,16 @@ impl Queues {
     ) -> Result<DeadDone, QueueError> {
         let broker = self.broker()?;
         let live = self.live(&broker, queue)?;
-        let (mut done, chosen) = self.choose(&broker, &live, which, u32::MAX).await?;
-        for Chosen { source, offsets } in &chosen {
-            for offsets in offsets.chunks(AT_ONCE) {
-                let notes = offsets.iter().map(|offset| {
+        let mut choosing = self.choosing(&broker, &live, which, u32::MAX).await?;
+        while let Some(chosen) = self.choose(&broker, &live, &mut choosing).await? {
+            let source = &chosen.source;
+            for offsets in chosen.offsets.chunks(AT_ONCE) {
+                let taken = self
+                    .decide_on(&live, source, Input::Cancel(offsets))
+                    .await?;
+                let gone: Vec<_> = those_taken(offsets, &taken).collect();
+                choosing.done.done += gone.len() as u64;
+                let notes = gone.iter().map(|offset| {
                     serde_json::json!({
                         "event": "discard",
                         "at": self.now_ms().0,
@@ -104,107 +124,198 @@ impl Queues {
                         "from": format!("{}/{}/{offset}", source.partition.topic(), source.key.partition),
                     })
                 });
-                let notes: Vec<_> = notes.collect();
-                // Noted first: what is gone without a note would be gone in silence.
-                self.note(&broker, queue.as_str(), &notes).await?;
-                done.done += self
-                    .decide_on(&live, source, Input::Cancel(offsets))
-                    .await?;
+                self.movers.keep_notes(&source.key, notes.collect());
+                if self.write_notes(&broker, &live, &source.key).await.is_err() {
+                    // Tried again there.
+                    self.start_mover(&source.key);
+                }
+                all_had_room(&taken, choosing.done.done)?;
             }
         }
-        Ok(done)
+        Ok(choosing.done)
     }
 
-    async fn redrive_some(
+    async fn redrive_now(
         self: &Arc<Self>,
-        live: &Live,
-        chosen: &Chosen,
-        rate: Option<u32>,
-    ) -> Result<u64, QueueError> {
-        let at_once = rate.map_or(AT_ONCE, |rate| (rate as usize).min(AT_ONCE));
-        let mut moved = 0;
-        for (turn, offsets) in chosen.offsets.chunks(at_once).enumerate() {
-            if let Some(rate) = rate.filter(|_| turn > 0) {
-                let pause = at_once as f64 / f64::from(rate);
-                tokio::time::sleep(Duration::from_secs_f64(pause)).await;
+        broker: &Arc<Broker>,
+        live: &Arc<Live>,
+        mut choosing: Choosing,
+    ) -> Result<DeadDone, QueueError> {
+        let mut last_moves: HashMap<QueueKey, (Source, Offset)> = HashMap::new();
+        let mut has_target = false;
+        while let Some(Chosen { source, offsets }) =
+            self.choose(broker, live, &mut choosing).await?
+        {
+            if !std::mem::replace(&mut has_target, true) {
+                self.make_target(broker, live, SourceKind::Dead).await?;
             }
-            moved += self
-                .decide_on(live, &chosen.source, Input::Move(offsets))
-                .await?;
+            for offsets in offsets.chunks(AT_ONCE) {
+                let taken = self.decide_on(live, &source, Input::Move(offsets)).await?;
+                let moves: Vec<_> = those_taken(offsets, &taken).collect();
+                choosing.done.done += moves.len() as u64;
+                if let Some(last) = moves.last() {
+                    last_moves.insert(source.key.clone(), (source.clone(), *last));
+                }
+                all_had_room(&taken, choosing.done.done)?;
+            }
         }
-        Ok(moved)
+        let arrivals = async {
+            for (source, last) in last_moves.values() {
+                self.arrived(source, *last).await?;
+            }
+            Ok::<_, QueueError>(())
+        };
+        match self.shards.has_timers() {
+            true => match tokio::time::timeout(ARRIVAL_MAX, arrivals).await {
+                Ok(arrived) => arrived?,
+                Err(_) => choosing.done.goes_on = true,
+            },
+            false => arrivals.await?,
+        }
+        Ok(choosing.done)
     }
 
-    /// Decides, durably; on how many records it had an effect.
+    async fn redrive_slowly(
+        self: &Arc<Self>,
+        live: &Arc<Live>,
+        mut choosing: Choosing,
+        rate: u32,
+    ) -> Result<(), QueueError> {
+        let at_once = (rate as usize).min(AT_ONCE);
+        let mut moved = 0;
+        let mut pause = Duration::ZERO;
+        loop {
+            let broker = self.broker()?;
+            let Some(chosen) = self.choose(&broker, live, &mut choosing).await? else {
+                return Ok(());
+            };
+            drop(broker);
+            for offsets in chosen.offsets.chunks(at_once) {
+                if !pause.is_zero() {
+                    tokio::time::sleep(pause).await;
+                }
+                pause = Duration::from_secs_f64(offsets.len() as f64 / f64::from(rate));
+                let input = Input::Move(offsets);
+                let taken = self.decide_on(live, &chosen.source, input).await?;
+                moved += those_taken(offsets, &taken).count() as u64;
+                all_had_room(&taken, moved)?;
+            }
+        }
+    }
+
+    /// Decides, durably; what became of each.
     async fn decide_on(
         self: &Arc<Self>,
         live: &Live,
         source: &Source,
         input: Input<'_>,
-    ) -> Result<u64, QueueError> {
+    ) -> Result<Vec<Taken>, QueueError> {
         let broker = self.broker()?;
         let policy = self.policy(&broker, live, source.kind, source.key.partition);
         let decided = source.shard.decide(&source.key, &policy, input)?;
         match source.shard.durable(decided).await? {
-            Reply::Taken(taken) => Ok(taken.into_iter().filter(|taken| *taken).count() as u64),
+            Reply::Taken(taken) => Ok(taken),
             other => unreachable!("a machine answers in kind, not with {other:?}"),
         }
     }
 
-    /// Waits until what was to be moved has arrived, or can't for now.
-    async fn arrived(&self, chosen: &Chosen) -> Result<(), QueueError> {
-        let Source { shard, key, .. } = &chosen.source;
+    /// Waits until the last of what was to be moved has arrived (they go in order), or can't for now.
+    async fn arrived(&self, source: &Source, last: Offset) -> Result<(), QueueError> {
+        let Source { shard, key, .. } = source;
         loop {
             let progress = self.movers.progress.notified();
             let mut progress = std::pin::pin!(progress);
             progress.as_mut().enable();
-            if shard.look(key, |ledger, _, _| ledger.moving_count())? == 0 {
+            let state = shard.look(key, |ledger, _, _| ledger.state(last).0)?;
+            if !matches!(state, State::Moving { .. }) {
                 return Ok(());
             }
             if let Some(hindrance) = self.movers.hindrance(key) {
-                return Err(super::begin::not_available(&hindrance));
+                return Err(not_available(&hindrance));
             }
             progress.await;
         }
     }
 
-    async fn choose(
+    /// What is there now, and nothing that comes later: what is redriven may come back.
+    async fn choosing(
         self: &Arc<Self>,
         broker: &Arc<Broker>,
         live: &Arc<Live>,
         which: DeadSelection,
         redrives_max: u32,
-    ) -> Result<(DeadDone, Vec<Chosen>), QueueError> {
+    ) -> Result<Choosing, QueueError> {
         let choice = Choice::of(which)?;
-        let mut done = DeadDone::default();
-        let mut all = Vec::new();
-        let Some(topic) = self.dead_topic(broker, live) else {
-            return Ok((done, all));
-        };
-        for partition in &topic.partitions {
-            let source = self.source(live, SourceKind::Dead, partition).await?;
-            let mut offsets = Vec::new();
-            let (first, last) = choice.bounds(&source);
-            let mut from = Some(first);
-            while let Some(at) = from.filter(|at| *at <= last) {
-                let walked = self.walk(broker, live, &source, at).await?;
-                for (offset, record) in walked.letters {
-                    if !choice.is_meant(&source, offset, &record) {
-                        continue;
-                    }
-                    done.chosen += 1;
-                    match redrives(&record.headers) >= redrives_max {
-                        true => done.guarded += 1,
-                        false => offsets.push(offset),
-                    }
-                }
-                from = walked.next;
-            }
-            if !offsets.is_empty() {
-                all.push(Chosen { source, offsets });
+        let mut places = Vec::new();
+        if let Some(topic) = self.dead_topic(broker, live) {
+            for partition in topic.partitions.iter().rev() {
+                let source = self.source(live, SourceKind::Dead, partition).await?;
+                let (from, last) = choice.bounds(&source);
+                let last = last.min(Offset(readable_end(partition)?.0 - 1));
+                places.push(Place { source, from, last });
             }
         }
-        Ok((done, all))
+        Ok(Choosing {
+            choice: Arc::new(choice),
+            redrives_max,
+            places,
+            done: DeadDone::default(),
+        })
+    }
+
+    /// The next piece in which there are any; none at the end.
+    async fn choose(
+        self: &Arc<Self>,
+        broker: &Arc<Broker>,
+        live: &Arc<Live>,
+        choosing: &mut Choosing,
+    ) -> Result<Option<Chosen>, QueueError> {
+        while let Some(Place { source, from, last }) = choosing.places.pop() {
+            if from > last {
+                continue;
+            }
+            let walked = self.walk(broker, live, &source, from).await?;
+            if let Some(next) = walked.next {
+                let (source, from) = (source.clone(), next);
+                choosing.places.push(Place { source, from, last });
+            }
+            let mut offsets = Vec::new();
+            for (offset, record) in walked.letters {
+                if offset > last || !choosing.choice.is_meant(&source, offset, &record) {
+                    continue;
+                }
+                choosing.done.chosen += 1;
+                match redrives(&record.headers) >= choosing.redrives_max {
+                    true => choosing.done.guarded += 1,
+                    false => offsets.push(offset),
+                }
+            }
+            if !offsets.is_empty() {
+                return Ok(Some(Chosen { source, offsets }));
+            }
+        }
+        Ok(None)
+    }
+}
+
+fn those_taken<'a>(offsets: &'a [Offset], taken: &'a [Taken]) -> impl Iterator<Item = Offset> {
+    let each = offsets.iter().zip(taken);
+    each.filter(|(_, taken)| **taken == Taken::Taken)
+        .map(|(offset, _)| *offset)
+}
+
+/// Refuses to go on where records stayed as they were.
+fn all_had_room(taken: &[Taken], done: u64) -> Result<(), QueueError> {
+    let refused = |one: &&Taken| matches!(one, Taken::NoRoom | Taken::NoTarget);
+    match taken.iter().find(refused) {
+        Some(Taken::NoTarget) => Err(not_available(&format!(
+            "{done} dead letters are done, and the others stay: there is no topic any more to which they could go"
+        ))),
+        Some(_) => Err(not_available(&format!(
+            "{done} dead letters are done, and the others stay: {}",
+            no_room()
+        ))),
+        None => Ok(()),
     }
 }
 

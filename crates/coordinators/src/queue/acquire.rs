@@ -28,7 +28,7 @@ struct Giving {
 enum Verdict {
     /// Nothing: others hold it, or it waits already.
     Skip,
-    /// The filter does not want it.
+    /// The filter does not want it, and it was never delivered.
     Drop,
     /// It has to wait, at least until then.
     Wait(TimestampMs),
@@ -142,7 +142,8 @@ impl Deciding<'_> {
             State::Resting { attempts, due } => (attempts, due.max(found_due)),
             State::Held(_) | State::Moving { .. } | State::Done => return Verdict::Skip,
         };
-        if !found.is_wanted {
+        // What was delivered before was wanted then, and stays: its attempts end as they do.
+        if !found.is_wanted && state == State::Fresh {
             return Verdict::Drop;
         }
         let is_early = due > self.now.wall;

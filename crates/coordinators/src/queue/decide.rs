@@ -7,7 +7,7 @@
 use super::index::first_to_last;
 use super::{
     Change, Counters, Head, Input, Ledger, MoveRow, Policy, QueueRecord, Reply, SettleError,
-    SnapshotPiece, State, To, Update, Waiting, Why, snapshot,
+    SnapshotPiece, State, Taken, To, Update, Waiting, Why, snapshot,
 };
 use crate::Now;
 use crate::runs::{RunState, Runs};
@@ -64,8 +64,8 @@ pub fn decide(
         Input::Release { consumer } => deciding.release_all_of(consumer),
         Input::Cancel(offsets) => deciding.cancel(offsets),
         Input::Move(offsets) => deciding.move_some(offsets),
-        Input::Moved { through } => deciding.moved(through),
-        Input::Renumber { through } => deciding.renumber(through),
+        Input::Moved { row, through } => deciding.moved(row, through),
+        Input::Renumber { row, through } => deciding.renumber(row, through),
         Input::LogStart(start) => deciding.log_start(start),
         Input::Tick => deciding.tick(),
     }
@@ -80,7 +80,9 @@ fn nothing_there(input: &Input<'_>) -> Reply {
             let each = |item: &super::Settle<'_>| Err(SettleError::NotHeld(item.offset));
             Reply::Settled(items.iter().map(each).collect())
         }
-        Input::Cancel(offsets) | Input::Move(offsets) => Reply::Taken(vec![false; offsets.len()]),
+        Input::Cancel(offsets) | Input::Move(offsets) => {
+            Reply::Taken(vec![Taken::Over; offsets.len()])
+        }
         _ => Reply::Done,
     }
 }
@@ -191,9 +193,10 @@ impl<'a> Deciding<'a> {
     }
 
     /// Whether a record far from the others may get a state of its own: those that nobody bounds by taking records are bounded here.
+    /// Not by whether memory is full now: what is withdrawn then takes next to nothing, and gives back more.
     pub(super) fn may_scatter(&self, offset: Offset) -> bool {
         let runs = self.ledger.runs() + self.changes.len();
-        offset.0 < i64::MAX && runs < self.policy.tracked_max.saturating_mul(2)
+        offset.0 < i64::MAX && runs < self.policy.scattered_max
     }
 
     /// Logs what has changed; before it everything, where much was logged since that was done last.

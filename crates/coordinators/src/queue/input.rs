@@ -1,5 +1,6 @@
 //! What a partition of a queue is asked, and what it answers.
 
+use super::RowId;
 use fanlog_model::{Offset, ProducerId, TimestampMs};
 use std::time::Duration;
 use thiserror::Error;
@@ -37,12 +38,16 @@ pub enum Input<'a> {
     Move(&'a [Offset]),
     /// Moves with sequences up to this one are durable in the target.
     Moved {
+        /// In which row; of any other one it says nothing.
+        row: RowId,
         /// The last sequence.
         through: i32,
     },
     /// The target does not know the sequences of what is still to be moved (it was made anew, or a record of the row has gone): those
     /// up to `through` are there, the others are numbered anew under the next producer epoch.
     Renumber {
+        /// Of which row; any other one stays as it is.
+        row: RowId,
         /// The last sequence that is there; `None`: none is.
         through: Option<i32>,
     },
@@ -76,7 +81,7 @@ pub struct Found {
     pub last: Offset,
     /// There is nothing for anybody: a marker, an aborted transaction, what compaction has left.
     pub is_gap: bool,
-    /// Whether the queue wants it (`filter`).
+    /// Whether the queue wants it (`filter`): what was delivered before it is asked no more.
     pub is_wanted: bool,
     /// The hash of its key; `None` without one.
     pub key: Option<u64>,
@@ -180,6 +185,19 @@ pub enum Reply {
     Acquired(Vec<Grant>),
     /// To `Settle`, in its order.
     Settled(Vec<Result<Settled, SettleError>>),
-    /// To `Cancel` and `Move`: which of them were so when it came, in its order.
-    Taken(Vec<bool>),
+    /// To `Cancel` and `Move`, in its order.
+    Taken(Vec<Taken>),
+}
+
+/// Whether a record was withdrawn or is moved, as was asked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Taken {
+    /// It is.
+    Taken,
+    /// Nothing was left to do: it is done with, on its way elsewhere, or, to be moved, held by somebody.
+    Over,
+    /// It stays as it is: too many records have a state of their own already (`scattered_max`).
+    NoRoom,
+    /// It stays as it is: there is nowhere to move it.
+    NoTarget,
 }

@@ -41,10 +41,10 @@ pub use decide::{Decision, decide};
 pub use due::{DueTooLate, Retention, check_due};
 pub use history::{ATTEMPTS_REMEMBERED, Attempt, REASON_BYTES_MAX};
 pub use input::{
-    Acquire, Claim, Found, Grant, Input, Outcome, Reply, Settle, SettleError, Settled,
+    Acquire, Claim, Found, Grant, Input, Outcome, Reply, Settle, SettleError, Settled, Taken,
 };
 pub use ledger::{Ledger, apply, history};
-pub use moves::{Mover, PendingMove, mover, moves};
+pub use moves::{Mover, PendingMove, RowId, mover, moves};
 pub use policy::{Backoff, MoveTarget, Order, Policy};
 pub use records::{Change, Head, MoveRow, QueueKey, QueueRecord, SnapshotPiece, Update};
 pub use snapshot::snapshot;

@@ -5,7 +5,7 @@
 //! written again with the same sequence after a crash.
 
 use super::decide::Deciding;
-use super::{Attempt, Head, Ledger, MoveRow, MoveTarget, Reply, State, Why};
+use super::{Attempt, Head, Ledger, MoveRow, MoveTarget, Reply, State, Taken, Why};
 use fanlog_model::{BaseSequence, Offset, ProducerEpoch, ProducerId};
 
 /// A record that is to be moved.
@@ -34,6 +34,25 @@ pub struct Mover {
     pub next_sequence: BaseSequence,
     /// The row has a hole, as the log lost a record of it: ask the target how far it is, then hand in `Input::Renumber`.
     pub needs_renumber: bool,
+}
+
+/// A row of moves: a copy that is asked about in one row may be under way while the next one begins with the same sequences.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RowId {
+    /// Its producer.
+    pub producer: ProducerId,
+    /// Its epoch.
+    pub epoch: ProducerEpoch,
+}
+
+impl Mover {
+    /// The row that it stands for.
+    pub fn row(&self) -> RowId {
+        RowId {
+            producer: self.producer,
+            epoch: self.epoch,
+        }
+    }
 }
 
 /// What is to be moved, in the order of the sequences: at most so many.
@@ -99,24 +118,27 @@ impl Ledger {
 }
 
 impl Deciding<'_> {
-    /// Whether each of these is moved now: those that are neither held nor done with nor moving already, if there is a target.
+    /// Moves these now: those that are neither held nor done with nor moving already, if there is a target.
     pub(super) fn move_some(&mut self, offsets: &[Offset]) {
         let taken = offsets.iter().map(|offset| self.move_one(*offset));
         self.decision.reply = Reply::Taken(taken.collect());
     }
 
-    fn move_one(&mut self, offset: Offset) -> bool {
+    fn move_one(&mut self, offset: Offset) -> Taken {
         let attempts = match self.at(offset).0 {
             State::Fresh => 0,
             State::Resting { attempts, .. } => attempts,
-            State::Held(_) | State::Moving { .. } | State::Done => return false,
+            State::Held(_) | State::Moving { .. } | State::Done => return Taken::Over,
         };
-        let Some(target) = self.policy.target.filter(|_| self.may_scatter(offset)) else {
-            return false;
+        let Some(target) = self.policy.target else {
+            return Taken::NoTarget;
         };
+        if !self.may_scatter(offset) {
+            return Taken::NoRoom;
+        }
         self.untrack(offset);
         self.put_into_row(offset, attempts, target);
-        true
+        Taken::Taken
     }
 
     /// A record that is not to be tried again is moved, or given up.
@@ -156,7 +178,16 @@ impl Deciding<'_> {
         new
     }
 
-    pub(super) fn moved(&mut self, through: i32) {
+    /// Whether a word is about the row as it is now.
+    fn is_row(&self, row: RowId) -> bool {
+        let head = &self.ledger.head;
+        (head.producer, head.row.epoch) == (row.producer, row.epoch)
+    }
+
+    pub(super) fn moved(&mut self, row: RowId, through: i32) {
+        if !self.is_row(row) {
+            return;
+        }
         let Some(number) = self.ledger.head.number(through) else {
             return;
         };
@@ -175,9 +206,9 @@ impl Deciding<'_> {
         self.decision.has_freed = true;
     }
 
-    pub(super) fn renumber(&mut self, through: Option<i32>) {
+    pub(super) fn renumber(&mut self, of: RowId, through: Option<i32>) {
         let row = self.ledger.head.row;
-        let Some(old) = row.target else {
+        let Some(old) = row.target.filter(|_| self.is_row(of)) else {
             return;
         };
         let over = through.and_then(|sequence| self.ledger.head.number(sequence));

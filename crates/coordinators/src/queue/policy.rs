@@ -23,6 +23,8 @@ pub struct Policy {
     pub target: Option<MoveTarget>,
     /// How many records may be tracked in memory (held, resting, delayed, passed over) until no new ones are looked at.
     pub tracked_max: usize,
+    /// How many runs of states there may be until records far from the others are not cancelled or moved any more.
+    pub scattered_max: usize,
     /// How many updates are logged between two snapshots at least; more where a snapshot is large.
     pub updates_per_snapshot: u32,
 }
@@ -47,6 +49,7 @@ impl Default for Policy {
             is_paused: false,
             target: None,
             tracked_max: 1_000_000,
+            scattered_max: 2_000_000,
             updates_per_snapshot: 1000,
         }
     }

@@ -129,13 +129,13 @@ impl Deciding<'_> {
             return;
         }
         while let Some(offset) = self.first_of_key(key) {
+            let parked = self.waiting.parked.get(&offset);
+            let parked = parked.map_or(NO_DUE, |parked| parked.due);
             let due = match self.at(offset).0 {
                 _ if offset < self.start => None,
-                State::Fresh => {
-                    let parked = self.waiting.parked.get(&offset);
-                    Some(parked.map_or(NO_DUE, |parked| parked.due))
-                }
-                State::Resting { due, .. } => Some(due),
+                State::Fresh => Some(parked),
+                // What the record itself says was looked at when it was parked.
+                State::Resting { due, .. } => Some(due.max(parked)),
                 State::Held(_) | State::Moving { .. } | State::Done => None,
             };
             let Some(due) = due else {

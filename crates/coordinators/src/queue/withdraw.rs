@@ -3,22 +3,22 @@
 //! Invariants: QUE-2 (what the log loses is counted).
 
 use super::decide::{Deciding, Pending};
-use super::{Held, Reply, State, Why};
+use super::{Held, Reply, State, Taken, Why};
 use fanlog_model::Offset;
 
 impl Deciding<'_> {
-    /// Whether each of these was open when it was cancelled: neither done with nor on its way elsewhere.
+    /// Cancels those of these that are open: neither done with nor on their way elsewhere.
     pub(super) fn cancel(&mut self, offsets: &[Offset]) {
         let taken = offsets.iter().map(|offset| self.cancel_one(*offset));
         self.decision.reply = Reply::Taken(taken.collect());
     }
 
-    fn cancel_one(&mut self, offset: Offset) -> bool {
+    fn cancel_one(&mut self, offset: Offset) -> Taken {
         match self.at(offset).0 {
             State::Fresh | State::Resting { .. } if self.may_scatter(offset) => {
                 self.untrack(offset);
                 self.done(offset, offset, Why::Cancelled);
-                true
+                Taken::Taken
             }
             State::Held(held) => {
                 let state = State::Held(Held {
@@ -26,9 +26,10 @@ impl Deciding<'_> {
                     ..held
                 });
                 self.set(offset, state);
-                true
+                Taken::Taken
             }
-            State::Fresh | State::Resting { .. } | State::Moving { .. } | State::Done => false,
+            State::Fresh | State::Resting { .. } => Taken::NoRoom,
+            State::Moving { .. } | State::Done => Taken::Over,
         }
     }
 

@@ -320,3 +320,18 @@ fn attempts_are_remembered_and_no_more_than_sixteen() {
     assert_eq!(history(&world.ledger, Offset(0)), []);
     assert_eq!(world.ledger.histories.bytes(), 0);
 }
+
+#[test]
+fn a_filter_that_changes_takes_nothing_that_was_delivered_before() {
+    let mut world = World::new(policy(), plain(3));
+    assert_eq!(world.take("a", 2), "0x1 1x1");
+    world.nack(0).unwrap();
+    for record in &mut world.topic {
+        record.is_unwanted = true;
+    }
+    assert_eq!(world.take("a", 9), "0x2");
+    world.nack(1).unwrap();
+    world.restart(0);
+    assert_eq!(world.take("a", 9), "1x2");
+    assert_eq!(world.counts.filtered, 1, "the last one only");
+}

@@ -350,7 +350,7 @@ impl Model {
         };
         let through = self.copied_to.get(&mover.epoch.0).copied();
         if mover.needs_renumber {
-            self.world.step(Input::Renumber { through });
+            self.world.renumber(through);
             return;
         }
         let mut last = through.unwrap_or(-1);
@@ -367,7 +367,7 @@ impl Model {
             self.copied_to.insert(mover.epoch.0, last);
         }
         if is_noted && last >= 0 {
-            self.world.step(Input::Moved { through: last });
+            self.world.moved(last);
         }
     }
 

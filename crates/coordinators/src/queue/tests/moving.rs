@@ -52,16 +52,16 @@ fn what_failed_too_often_is_moved_in_the_order_of_its_sequences() {
         "4@0 1@1 2@2 3@3",
         "a crash changes nothing"
     );
-    world.step(Input::Moved { through: 1 });
+    world.moved(1);
     assert_eq!(pending(&world), "2@2 3@3");
-    world.step(Input::Moved { through: 1 });
-    world.step(Input::Moved { through: 9 });
+    world.moved(1);
+    world.moved(9);
     assert_eq!(
         pending(&world),
         "2@2 3@3",
         "what was not asked for says nothing"
     );
-    world.step(Input::Moved { through: 3 });
+    world.moved(3);
     assert_eq!((pending(&world).as_str(), world.counts.moved), ("", 4));
     assert_eq!(world.ack(0), Ok(Settled::Done));
     assert_eq!(world.ledger.start(), Offset(5));
@@ -92,7 +92,7 @@ fn a_target_made_anew_is_filled_under_the_next_epoch() {
     for offset in [0, 1, 2] {
         world.nack(offset).unwrap();
     }
-    world.step(Input::Moved { through: 0 });
+    world.moved(0);
     world.policy.target = Some(target(51));
     world.nack(3).unwrap();
     assert_eq!(
@@ -100,17 +100,17 @@ fn a_target_made_anew_is_filled_under_the_next_epoch() {
         "1@1 2@2 3@3",
         "to the old one, while something is on its way there"
     );
-    world.step(Input::Renumber { through: None });
+    world.renumber(None);
     assert_eq!(pending(&world), "1@0 2@1 3@2");
     let by = mover(&world.ledger).unwrap();
     assert_eq!(
         (by.target, by.epoch, by.needs_renumber),
         (target(51), ProducerEpoch(1), false)
     );
-    world.step(Input::Renumber { through: Some(0) });
+    world.renumber(Some(0));
     assert_eq!(pending(&world), "2@0 3@1", "one was there");
     assert_eq!(mover(&world.ledger).unwrap().epoch, ProducerEpoch(2));
-    world.step(Input::Moved { through: 1 });
+    world.moved(1);
     world.policy.target = Some(target(52));
     world.nack(4).unwrap();
     let by = mover(&world.ledger).unwrap();
@@ -128,7 +128,7 @@ fn another_partition_of_the_same_target_is_not_taken() {
     let mut world = World::new(with_target(), plain(2));
     assert_eq!(world.take("a", 2), "0x1 1x1");
     world.nack(0).unwrap();
-    world.step(Input::Moved { through: 0 });
+    world.moved(0);
     let mut other = target(50);
     other.partition.0 = 4;
     world.policy.target = Some(other);
@@ -150,7 +150,7 @@ fn a_move_that_the_log_lost_leaves_a_hole_that_is_closed() {
         ("3@0 4@2", 2)
     );
     assert!(mover(&world.ledger).unwrap().needs_renumber);
-    world.step(Input::Renumber { through: Some(0) });
+    world.renumber(Some(0));
     assert_eq!(pending(&world), "4@0");
     assert!(!mover(&world.ledger).unwrap().needs_renumber);
     world.step(Input::LogStart(Offset(5)));
@@ -202,6 +202,67 @@ fn sequences_go_on_at_zero_after_the_largest() {
         world.nack(offset).unwrap();
     }
     assert_eq!(pending(&world), "0@2147483647 1@0 2@1");
-    world.step(Input::Moved { through: 0 });
+    world.moved(0);
     assert_eq!(pending(&world), "2@1");
+}
+
+#[test]
+fn a_word_about_an_earlier_row_says_nothing_of_this_one() {
+    let mut world = World::new(with_target(), plain(3));
+    assert_eq!(world.receive("a", 3).len(), 3);
+    world.nack(0).unwrap();
+    let row = world.row();
+    // While its copy is appended the log loses it, and the next one begins another row.
+    world.step(Input::LogStart(Offset(1)));
+    world.nack(1).unwrap();
+    assert_ne!(world.row(), row);
+    world.step(Input::Moved { row, through: 0 });
+    assert_eq!((pending(&world).as_str(), world.counts.moved), ("1@0", 0));
+    let through = Some(0);
+    world.step(Input::Renumber { row, through });
+    assert_eq!((pending(&world).as_str(), world.counts.moved), ("1@0", 0));
+    world.moved(0);
+    assert_eq!((pending(&world).as_str(), world.counts.moved), ("", 1));
+}
+
+#[test]
+fn a_word_about_a_row_of_an_earlier_queue_of_the_name_says_nothing() {
+    let mut world = World::new(with_target(), plain(2));
+    assert_eq!(world.receive("a", 1).len(), 1);
+    world.nack(0).unwrap();
+    let row = world.row();
+    world.step(Input::Initialize {
+        incarnation: uuid::Uuid::from_u128(2),
+        start: Offset(0),
+        producer: fanlog_model::ProducerId(78),
+    });
+    assert_eq!(world.receive("a", 2).len(), 2);
+    world.nack(1).unwrap();
+    world.step(Input::Moved { row, through: 0 });
+    assert_eq!((pending(&world).as_str(), world.counts.moved), ("1@0", 0));
+}
+
+#[test]
+fn what_is_withdrawn_goes_by_its_own_bound_and_not_by_whether_memory_is_full() {
+    let mut world = World::new(with_target(), plain(9));
+    world.policy.tracked_max = 0;
+    let taken = |world: &mut World, input: Input<'_>| match world.step(input) {
+        Reply::Taken(taken) => taken[0],
+        other => panic!("{other:?}"),
+    };
+    assert_eq!(taken(&mut world, Input::Cancel(&[Offset(2)])), Taken::Taken);
+    assert_eq!(taken(&mut world, Input::Move(&[Offset(4)])), Taken::Taken);
+    assert_eq!(taken(&mut world, Input::Move(&[Offset(2)])), Taken::Over);
+    world.policy.scattered_max = world.ledger.runs();
+    assert_eq!(
+        taken(&mut world, Input::Cancel(&[Offset(6)])),
+        Taken::NoRoom
+    );
+    assert_eq!(taken(&mut world, Input::Move(&[Offset(6)])), Taken::NoRoom);
+    assert_eq!(taken(&mut world, Input::Cancel(&[Offset(4)])), Taken::Over);
+    world.policy.target = None;
+    assert_eq!(
+        taken(&mut world, Input::Move(&[Offset(6)])),
+        Taken::NoTarget
+    );
 }

@@ -238,9 +238,23 @@ impl World {
 
     pub(super) fn taken(&mut self, input: Input<'_>) -> Vec<bool> {
         match self.step(input) {
-            Reply::Taken(taken) => taken,
+            Reply::Taken(taken) => taken.iter().map(|taken| *taken == Taken::Taken).collect(),
             other => panic!("{other:?}"),
         }
+    }
+
+    pub(super) fn row(&self) -> RowId {
+        mover(&self.ledger).expect("something was moved").row()
+    }
+
+    pub(super) fn moved(&mut self, through: i32) {
+        let row = self.row();
+        self.step(Input::Moved { row, through });
+    }
+
+    pub(super) fn renumber(&mut self, through: Option<i32>) {
+        let row = self.row();
+        self.step(Input::Renumber { row, through });
     }
 
     /// Time passes on both clocks, and the machine is told.
