@@ -53,6 +53,8 @@ const SETUP: Setup = Setup {
         "num.partitions=4",
         "auto.create.topics.enable=true",
         "group.initial.rebalance.delay.ms=500",
+        // The tests of share groups ask for locks of three seconds.
+        "group.share.min.record.lock.duration.ms=1000",
     ],
     extra: &[],
     jvm: JVM_SMALL,
