@@ -14,6 +14,7 @@ use fanlog_broker::{
     SettleFailure, SettleOutcome, Settled, Start,
 };
 use fanlog_coordinators::catalog::TopicRef;
+use fanlog_environment::simulated::FailedSync;
 use fanlog_model::Offset;
 use std::time::Duration;
 
@@ -227,7 +228,18 @@ async fn a_wait_ends_with_a_new_record_with_one_that_comes_back_and_with_one_tha
     settled(&broker).await;
     assert!(!receiving.is_finished());
     pass(&machine, &broker, SECOND).await;
-    assert_eq!(shown(&drive(&broker, receiving).await.unwrap()), "b x1");
+    let messages = drive(&broker, receiving).await.unwrap();
+    assert_eq!(shown(&messages), "b x1");
+    ack(&broker, &messages[0]).await;
+    // One that the topic did not have when the wait began.
+    let receiving = waiting();
+    settled(&broker).await;
+    let grown = broker.create_partitions(vec![growth("t", 3)], false);
+    drive(&broker, grown).await.unwrap().remove(0).unwrap();
+    settled(&broker).await;
+    put(&broker, 2, &[(None, "c", &[])]).await;
+    let within = tokio::time::timeout(30 * SECOND, drive(&broker, receiving));
+    assert_eq!(shown(&within.await.unwrap().unwrap()), "c x1");
 }
 
 #[tokio::test]
@@ -582,4 +594,38 @@ async fn who_waits_for_memory_holds_none_and_nothing_that_is_granted() {
     drop((held, second));
     let third = bounded("three").await;
     assert_eq!(shown(&third.messages), format!("{} x1", value(30_000)));
+}
+
+#[tokio::test]
+async fn a_queue_of_which_a_failed_sync_leaves_open_whether_it_was_made_has_its_beginning_if_it_was()
+ {
+    let mut was_made = 0;
+    for failing in 0..12 {
+        let machine = Machine::new(22);
+        let broker = machine.start();
+        create(&broker, "t", 1).await;
+        make(&broker, "other", Start::Latest, &[]).await.unwrap();
+        put_values(&broker, &["before"]).await;
+        machine.disk.fail_sync(failing, FailedSync::PagesKept);
+        let made = make(&broker, "q", Start::Latest, &[]);
+        let made = tokio::time::timeout(30 * SECOND, made).await.unwrap();
+        let mut after = batch(&["after"]);
+        let receipt = partition(&broker, "t", 0).append(&mut after);
+        let is_there = match receipt {
+            Ok(receipt) => drive(&broker, receipt.durable()).await.is_ok(),
+            Err(_) => false,
+        };
+        settled(&broker).await;
+        drop(broker);
+        machine.disk.restart();
+        let broker = machine.start();
+        loaded(&broker).await;
+        let is_known = broker.queues().describe(&queue("q")).is_ok();
+        assert!(is_known || made.is_err());
+        if is_known && is_there {
+            was_made += usize::from(made.is_err());
+            assert_eq!(take(&broker, "one", 9).await, "after x1", "{failing}");
+        }
+    }
+    assert!(was_made > 0, "no sync that fails leaves it open");
 }

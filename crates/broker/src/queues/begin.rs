@@ -83,7 +83,8 @@ impl Queues {
         Ok(())
     }
 
-    /// Decides where a queue begins to read a partition; it counts for good once that is durable.
+    /// Decides where a queue begins to read a partition; it counts for good once that is durable. Who has known the queue for long
+    /// may find that it is gone, and another one has its name: that one's state stays as it is.
     pub(super) async fn begin_at(
         &self,
         broker: &Arc<Broker>,
@@ -94,6 +95,13 @@ impl Queues {
     ) -> Result<Decided, QueueError> {
         let producer = broker.init_producer_id().await;
         let producer = producer.map_err(|error| not_available(&error))?;
+        let is_there = broker.catalog_view().queue_by_id(incarnation).is_some()
+            || self.beginning.lock().contains(&incarnation);
+        if !is_there {
+            return Err(QueueError::NoSuchQueue {
+                name: source.key.group.clone(),
+            });
+        }
         let begun = Input::Initialize {
             incarnation,
             start,

@@ -54,29 +54,46 @@ impl Queues {
             start: start_of(new.start),
             overrides: new.settings.into_iter().collect(),
             taken_by: broker.groups().kind_of(&new.name)?,
+            begun: Some(catalog::Begun {
+                topic: topic.id,
+                partitions: topic.partitions.len() as i32,
+            }),
         };
         // What is refused is refused before anything is made.
         let checked = broker.checked_queue_record(record.clone()).await;
         let checked = checked.map_err(|error| not_created(&new.topic, error))?;
         let id = record.id;
         self.beginning.lock().insert(id);
-        let made = self.make(&broker, record, &checked, topic).await;
-        self.beginning.lock().remove(&id);
-        if made.is_err() {
+        let begun = self.begin_all(&broker, &checked, topic).await;
+        let created = match &begun {
+            Ok(()) => Some(broker.create_queue_record(record).await),
+            Err(_) => None,
+        };
+        if matches!(created, Some(Err(QueueCatalogError::Unavailable(_)))) {
+            // Whether the catalog has it the next start finds out: until then its beginnings are not forgotten.
+            tracing::warn!(queue = %new.name, "whether the queue was made is not known before a restart");
+        } else {
+            self.beginning.lock().remove(&id);
+        }
+        if !matches!(created, Some(Ok(_))) {
             for shard in self.shards().iter() {
                 self.forget_gone_of(shard);
             }
         }
-        made
+        begun?;
+        if let Some(created) = created {
+            created.map_err(|error| not_created(&new.topic, error))?;
+        }
+        self.describe(&new.name)
     }
 
-    async fn make(
+    /// Makes the topic of its dead letters, and begins to read everywhere; durably.
+    async fn begin_all(
         self: &Arc<Self>,
         broker: &Arc<Broker>,
-        record: catalog::NewQueue,
         checked: &Arc<Queue>,
         topic: &Arc<Topic>,
-    ) -> Result<QueueDescription, QueueError> {
+    ) -> Result<(), QueueError> {
         let draft = Live::new(checked.clone(), Arc::default());
         self.make_target(broker, &draft, SourceKind::Main).await?;
         let mut begun = Vec::new();
@@ -90,9 +107,7 @@ impl Queues {
         for (shard, decided) in begun {
             shard.durable(decided).await?;
         }
-        let created = broker.create_queue_record(record).await;
-        let created = created.map_err(|error| not_created(&topic.name, error))?;
-        self.describe(&created.name)
+        Ok(())
     }
 
     /// Changes settings of a queue; `None` takes one back to its default. To pause is to set `paused`.
@@ -275,6 +290,7 @@ fn refused(topic: &TopicName, error: CreateQueueError) -> QueueError {
         CreateQueueError::UnknownTopic { .. } => QueueError::NoSuchTopic {
             topic: topic.clone(),
         },
+        CreateQueueError::TopicMadeAnew { .. } => not_available(&error),
         CreateQueueError::InternalTopic { topic } => QueueError::BadTopic { topic, reason },
         CreateQueueError::Setting(error) => bad_setting(&error),
         CreateQueueError::TooMany { max, .. } => QueueError::Limit {

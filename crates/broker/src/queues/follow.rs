@@ -4,10 +4,31 @@ use super::Queues;
 use super::shard::Shard;
 use crate::machines::MachineShard;
 use crate::topics_view::{Topic, TopicsView};
-use fanlog_coordinators::catalog::CatalogView;
+use fanlog_coordinators::catalog::{CatalogView, Queue};
 use fanlog_coordinators::queue::{QueueKey, QueueRecord};
+use fanlog_model::TopicId;
+use std::collections::HashMap;
 use std::sync::Arc;
 use uuid::Uuid;
+
+/// What was followed last.
+#[derive(Debug, Default)]
+pub(super) struct Seen {
+    queues: Vec<Arc<Queue>>,
+    /// The topics that are open and that queues hand out: how many partitions each has.
+    read: HashMap<TopicId, usize>,
+}
+
+fn read_by_queues(catalog: &CatalogView, topics: &TopicsView) -> HashMap<TopicId, usize> {
+    let is_redriven = |topic: &Topic| {
+        let queue = topic.name.as_str().strip_suffix(".redrive");
+        queue.is_some_and(|queue| catalog.queue(&queue.into()).is_some())
+    };
+    let is_read = |topic: &Topic| catalog.queues_of_topic(topic.id).len() > 0 || is_redriven(topic);
+    let read = topics.iter().filter(|topic| is_read(topic));
+    read.map(|topic| (topic.id, topic.partitions.len()))
+        .collect()
+}
 
 impl Queues {
     /// The catalog and the topics are now these: the machines start when their log is open, and forget what is gone.
@@ -23,13 +44,23 @@ impl Queues {
                 Shard::new(partition, self)
             });
         let queues: Vec<_> = catalog.queues().cloned().collect();
-        let before = std::mem::replace(&mut *self.seen.lock(), queues.clone());
+        let read = read_by_queues(catalog, topics);
+        let seen = Seen {
+            queues: queues.clone(),
+            read: read.clone(),
+        };
+        let seen = std::mem::replace(&mut *self.seen.lock(), seen);
+        let before = seen.queues;
+        let is_new = |(topic, count)| seen.read.get(topic).is_none_or(|before| before < count);
+        let has_more = read.iter().any(is_new);
         let is_same = queues.len() == before.len()
             && queues
                 .iter()
                 .zip(&before)
                 .all(|(now, before)| Arc::ptr_eq(now, before));
-        if is_same && gone.is_empty() {
+        if is_same && gone.is_empty() && !has_more {
+            // The settings may be others.
+            self.wake_if_roomy();
             return;
         }
         for topic in gone {
@@ -43,7 +74,7 @@ impl Queues {
                 self.forget_gone_of(shard);
             }
         }
-        // What is paused may go on, and who waits for a queue that is gone is told so.
+        // What is paused may go on, there are more partitions, and who waits for a queue that is gone is told so.
         self.seats.wake_all();
     }
 

@@ -14,7 +14,7 @@ use fanlog_model::{GroupId, PartitionIndex, TopicId, TopicName};
 use fanlog_protocol::records::RecordView;
 use parking_lot::Mutex;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, AtomicUsize};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering, fence};
 
 /// How many records of a partition may be tracked; memory ends before that.
 const TRACKED_MAX: usize = 100_000_000;
@@ -219,7 +219,29 @@ impl Queues {
 
     /// Whether queues take as much memory as they may.
     pub(super) fn is_memory_full(&self, broker: &Broker) -> bool {
-        self.memory_bytes() >= broker.settings().queues_memory_bytes
+        let max = broker.settings().queues_memory_bytes;
+        if self.memory_bytes() < max {
+            return false;
+        }
+        self.was_full.store(true, Ordering::SeqCst);
+        fence(Ordering::SeqCst);
+        // What was let go between the two looks has woken nobody.
+        self.memory_bytes() >= max
+    }
+
+    /// Memory may have been let go: those who found none look again, wherever they wait.
+    pub(super) fn wake_if_roomy(&self) {
+        fence(Ordering::SeqCst);
+        if !self.was_full.load(Ordering::SeqCst) {
+            return;
+        }
+        let Ok(broker) = self.broker() else {
+            return;
+        };
+        if self.memory_bytes() < broker.settings().queues_memory_bytes {
+            self.was_full.store(false, Ordering::SeqCst);
+            self.seats.wake_all();
+        }
     }
 
     /// How much memory queues take.

@@ -63,9 +63,9 @@ use crate::groups::CoordinatorError;
 use crate::machines::{MachineMemory, Shards};
 use crate::seats::Seats;
 use crate::steady_clock::SteadyClock;
-use fanlog_coordinators::catalog;
 use fanlog_coordinators::queue::{Counters, QueueKey};
 use fanlog_model::GroupId;
+use follow::Seen;
 use live::Live;
 use mover::Movers;
 use parking_lot::Mutex;
@@ -73,6 +73,7 @@ use pieces::Pieces;
 use shard::Shard;
 use share_members::ShareMembers;
 use std::collections::{HashMap, HashSet};
+use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, OnceLock, Weak};
 use uuid::Uuid;
 
@@ -91,8 +92,9 @@ pub struct Queues {
     pieces: Pieces,
     share_members: Mutex<ShareMembers>,
     lives: Mutex<HashMap<GroupId, Arc<Live>>>,
-    /// The queues that the catalog had when it was followed last.
-    seen: Mutex<Vec<Arc<catalog::Queue>>>,
+    seen: Mutex<Seen>,
+    /// Somebody found that queues take as much memory as they may, and was not woken since.
+    was_full: AtomicBool,
     /// Queues that are being made: their states are there before the catalog has them.
     beginning: Mutex<HashSet<Uuid>>,
     /// Held by who makes, changes or ends a queue.
@@ -113,6 +115,7 @@ impl Queues {
             share_members: Mutex::default(),
             lives: Mutex::default(),
             seen: Mutex::default(),
+            was_full: AtomicBool::new(false),
             beginning: Mutex::default(),
             changing: tokio::sync::Mutex::default(),
             movers: Movers::default(),

@@ -189,7 +189,12 @@ impl Receiving<'_> {
             if is_last {
                 return self.failure.take().map_or(Ok(()), Err);
             }
+            // What came before it was watched for wakes nobody.
+            let is_old = !Arc::ptr_eq(&topics, &self.broker.topics());
             seen = Some((topics, targets));
+            if is_old {
+                continue;
+            }
             let changed = tokio::time::timeout_at(until, waiter.changed()).await;
             is_last = changed.is_err();
         }

@@ -250,6 +250,9 @@ impl Shard {
         if is_long {
             self.prune_in_background();
         }
+        if let Some(queues) = self.queues() {
+            queues.wake_if_roomy();
+        }
         Ok(result)
     }
 

@@ -154,6 +154,7 @@ fn run_queue(catalog: &mut Catalog, step: &Step) {
                 start: QueueStart::Latest,
                 overrides: Overrides::new(),
                 taken_by: None,
+                begun: None,
             };
             let decision = create_queue(&catalog.ledger, &catalog.rules, &new);
             catalog.carry_out(decision).ok();

@@ -39,8 +39,8 @@ pub use producer_ids::{
     PRODUCER_ID_BLOCK_LENGTH, ProducerIdBlock, ProducerIdsExhausted, allocate_producer_ids,
 };
 pub use queues::{
-    AlterQueueError, CreateQueueError, NewQueue, NoSuchQueue, QUEUES_MAX, QUEUES_PER_TOPIC_MAX,
-    QueueSettingError, alter_queue, create_queue, delete_queue,
+    AlterQueueError, Begun, CreateQueueError, NewQueue, NoSuchQueue, QUEUES_MAX,
+    QUEUES_PER_TOPIC_MAX, QueueSettingError, alter_queue, create_queue, delete_queue,
 };
 pub use record::{BrokerScope, CatalogRecordError, Queue, QueueStart, Record, Topic};
 

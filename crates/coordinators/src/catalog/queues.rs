@@ -8,7 +8,7 @@ use fanlog_model::settings::{
     Overrides, QueueSettings, SettingError, check_queue_name, check_queue_setting, check_size,
     queue_settings, redrive_topic,
 };
-use fanlog_model::{GroupId, InvalidTopicName, TopicName};
+use fanlog_model::{GroupId, InvalidTopicName, TopicId, TopicName};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use thiserror::Error;
@@ -34,6 +34,17 @@ pub struct NewQueue {
     pub overrides: Overrides,
     /// The group that has the name already, as far as the caller knows.
     pub taken_by: Option<GroupKind>,
+    /// Where it has begun to read already, if it has.
+    pub begun: Option<Begun>,
+}
+
+/// What of a topic a queue has begun to read before it is made: what comes later is read from its beginning.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Begun {
+    /// The topic, which may have lost its name meanwhile.
+    pub topic: TopicId,
+    /// How many partitions it had.
+    pub partitions: i32,
 }
 
 /// Why a setting of a queue is refused.
@@ -102,6 +113,14 @@ pub enum CreateQueueError {
     UnknownTopic {
         /// The name given.
         topic: String,
+    },
+    /// The topic is not the one that the queue has begun to read.
+    #[error(
+        "topic '{topic}' was deleted and made anew while the queue was made; make the queue again"
+    )]
+    TopicMadeAnew {
+        /// The topic.
+        topic: TopicName,
     },
     /// The topic is the broker's.
     #[error("topic '{topic}' is internal and has no queues")]
@@ -237,6 +256,10 @@ fn check_new(view: &CatalogView, new: &NewQueue) -> Result<Queue, CreateQueueErr
         let topic = topic.name.clone();
         return Err(CreateQueueError::InternalTopic { topic });
     }
+    if new.begun.is_some_and(|begun| begun.topic != topic.id) {
+        let topic = topic.name.clone();
+        return Err(CreateQueueError::TopicMadeAnew { topic });
+    }
     let changes = new.overrides.iter();
     let changes = changes.map(|(name, value)| (name.clone(), Some(value.clone())));
     let queue = Queue {
@@ -244,7 +267,7 @@ fn check_new(view: &CatalogView, new: &NewQueue) -> Result<Queue, CreateQueueErr
         id: new.id,
         topic: topic.id,
         start: new.start,
-        partitions_at_start: topic.partitions,
+        partitions_at_start: new.begun.map_or(topic.partitions, |begun| begun.partitions),
         overrides: Overrides::new(),
     };
     let overrides = altered(&queue, Some(&topic.name), &changes.collect())?;

@@ -17,6 +17,7 @@ fn new_queue(
         start: QueueStart::Offset(Offset(3)),
         overrides: settings.iter().map(owned).collect(),
         taken_by: None,
+        begun: None,
     }
 }
 
@@ -252,4 +253,27 @@ fn a_filter_is_checked_for_what_it_looks_at() {
     );
     let neither = [("filter-scope", None), ("filter", None)];
     assert_eq!(alter(&mut catalog, "mail", &neither), "ok");
+}
+
+#[test]
+fn a_queue_begins_in_the_partitions_that_it_was_asked_for_and_in_no_other_topic_of_the_name() {
+    let mut catalog = Catalog::started(&[]);
+    catalog.create("t", 3);
+    let topic = catalog.ledger.view().topic_named("t").unwrap().id;
+    let mut new = new_queue(&mut catalog, "q", "t", &[]);
+    let other = TopicId(catalog.draw_id().0);
+    new.begun = Some(Begun {
+        topic: other,
+        partitions: 2,
+    });
+    let decision = create_queue(&catalog.ledger, &catalog.rules, &new);
+    let refused = catalog.carry_out(decision).unwrap_err();
+    assert!(matches!(refused, CreateQueueError::TopicMadeAnew { .. }));
+    // It has grown since.
+    new.begun = Some(Begun {
+        topic,
+        partitions: 2,
+    });
+    let decision = create_queue(&catalog.ledger, &catalog.rules, &new);
+    assert_eq!(catalog.carry_out(decision).unwrap().partitions_at_start, 2);
 }
