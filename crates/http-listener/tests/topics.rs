@@ -542,3 +542,34 @@ async fn more_consumers_than_a_few_wait_at_once() {
         assert!(answer.contains("for all"), "{answer}");
     }
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_message_that_was_there_is_answered_with_where_it_is() {
+    let served = serve().await;
+    let topic =
+        json!({ "name": "orders", "partitions": 3, "settings": { "dedup.window.ms": 60_000 } });
+    served.done("POST", "/v1/topics", topic).await;
+    let path = "/v1/topics/orders/records";
+    let key = [
+        ("idempotency-key", "\"order-1\""),
+        ("content-type", "text/plain"),
+    ];
+    let mut answers = Vec::new();
+    for _ in 0..2 {
+        let (status, _, body) = ask(served.address, "POST", path, &key, b"x").await;
+        assert_eq!(status, 200, "{body}");
+        answers.push(serde_json::from_str::<Value>(&body).unwrap()["records"][0].clone());
+    }
+    let [first, second] = &answers[..] else {
+        panic!("two answers");
+    };
+    assert_eq!(first["duplicate"], Value::Null);
+    assert_eq!(second["duplicate"], true);
+    assert_eq!(first["id"], second["id"]);
+    let records = json!({ "records": [
+        { "value": "y", "message_id": "order-2" }, { "value": "x", "message_id": "order-1" },
+    ] });
+    let both = served.done("POST", path, records).await;
+    assert_eq!(both["records"][0]["duplicate"], Value::Null, "{both}");
+    assert_eq!(both["records"][1]["id"], first["id"], "{both}");
+}

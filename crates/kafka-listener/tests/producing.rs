@@ -300,3 +300,52 @@ async fn log_append_time_is_answered_and_stored() {
     );
     assert_eq!(values(&client.fetch("stamped", 0).await).len(), 1);
 }
+
+fn with_id(id: &str) -> Vec<u8> {
+    let mut builder = BatchBuilder::new(Compression::Lz4);
+    let record = NewRecord {
+        timestamp: TimestampMs(1_000),
+        value: Some(b"v"),
+        headers: &[("message-id", Some(id.as_bytes()))],
+        ..NewRecord::default()
+    };
+    builder.push(&record).expect("a record that fits");
+    builder.build().expect("a batch that fits")
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn of_many_who_send_one_message_id_at_once_all_are_told_of_one_record() {
+    let server = Server::start().await;
+    let mut client = server.client().await;
+    topic_with(&mut client, "t", "dedup.window.ms", "600000").await;
+    client.call(&MetadataRequest::default(), 4).await;
+    let mut senders = Vec::new();
+    for _ in 0..8 {
+        senders.push(server.client().await);
+    }
+    let mut all = vec![Vec::new(); senders.len()];
+    for number in 0..30 {
+        let mut sent = Vec::new();
+        for sender in &mut senders {
+            let request = produce("t", 0, -1, with_id(&format!("id-{number}")));
+            sent.push(sender.send(&request, 12).await);
+        }
+        for ((sender, id), offsets) in senders.iter_mut().zip(sent).zip(&mut all) {
+            let mut response = sender.receive::<ProduceRequest<'static>>(id, 12).await;
+            let answer = response.responses.remove(0).partition_responses.remove(0);
+            assert_eq!(error(answer.error_code), ErrorCode::None, "{answer:?}");
+            offsets.push(answer.base_offset);
+        }
+    }
+    assert!(all.iter().all(|offsets| *offsets == all[0]), "{all:?}");
+    let mut offsets = all.remove(0);
+    offsets.sort_unstable();
+    assert_eq!(offsets, (0..30).collect::<Vec<i64>>());
+    // Nor is one appended after a restart.
+    let server = server.restart().await;
+    let mut client = server.client().await;
+    let answer = produced(&mut client, &produce("t", 0, -1, with_id("id-7"))).await;
+    assert_eq!(error(answer.error_code), ErrorCode::None, "{answer:?}");
+    assert!(answer.base_offset < 30);
+    assert_eq!(values(&client.fetch("t", 0).await).len(), 30);
+}
