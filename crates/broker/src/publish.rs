@@ -88,6 +88,12 @@ pub enum PublishError {
         /// The topic.
         topic: TopicName,
     },
+    /// A message without a key, where the last of each key is kept.
+    #[error("topic '{topic}' is compacted, and the message has no key; give it one")]
+    NoKey {
+        /// The topic.
+        topic: TopicName,
+    },
     /// Retention would take it before it is due.
     #[error(transparent)]
     TooLate(#[from] DueTooLate),
@@ -344,6 +350,10 @@ impl NewMessage {
         if self.message_id.is_some() && topic.settings.dedup_window_ms == 0 {
             let topic = topic.name.clone();
             return Err(PublishError::NoDedup { topic });
+        }
+        if self.key.is_none() && topic.settings.cleanup_policy.compact {
+            let topic = topic.name.clone();
+            return Err(PublishError::NoKey { topic });
         }
         let due = match self.due {
             None => return Ok(()),

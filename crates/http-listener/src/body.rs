@@ -3,14 +3,13 @@
 //! Why it exists: whoever reaches the port may send anything, slowly.
 //! Invariants: OPS-1.
 
-use crate::context::{Context, MEMORY_UNIT};
+use crate::context::Context;
 use crate::problem::{Kind, Problem};
-use axum::body::Body;
+use axum::body::{Body, HttpBody};
 use axum::http::{HeaderMap, header};
 use bytes::{Bytes, BytesMut};
 use fanlog_model::times::format_duration;
 use http_body_util::BodyExt;
-use std::sync::Arc;
 use tokio::sync::OwnedSemaphorePermit;
 use tokio::time::timeout;
 
@@ -22,7 +21,7 @@ pub(crate) const SMALL_BYTES_MAX: usize = 1024 * 1024;
 /// A body, and the share of memory that it takes.
 pub(crate) struct Whole {
     pub(crate) bytes: Bytes,
-    _memory: Vec<OwnedSemaphorePermit>,
+    _memory: Option<OwnedSemaphorePermit>,
 }
 
 /// Reads a body.
@@ -40,23 +39,44 @@ pub(crate) async fn read(
     if stated.is_some_and(|stated| stated > bytes_max as u64) {
         return Err(too_large(bytes_max));
     }
-    // The wait for memory is a part of it.
-    match timeout(context.patience, collect(context, body, bytes_max)).await {
-        Ok(read) => read,
-        Err(_) => Err(Problem::new(
+    if body.is_end_stream() {
+        return Ok(Whole {
+            bytes: Bytes::new(),
+            _memory: None,
+        });
+    }
+    // Of what does not say how long it is, the most is taken for its length.
+    let length = stated.and_then(|stated| usize::try_from(stated).ok());
+    let length = length.unwrap_or(bytes_max);
+    let taken = match bytes_max > SMALL_BYTES_MAX {
+        // Held until its messages are durable, beside what they are made into.
+        true => timeout(context.patience, context.batches.take(2 * length)).await,
+        false => timeout(context.patience, context.small.take(length)).await,
+    };
+    let memory = taken.map_err(|_| {
+        Problem::new(
+            Kind::Unavailable,
+            "other requests take all the memory there is for requests; retry",
+        )
+    })?;
+    let collected = timeout(context.patience, collect(body, length.min(bytes_max))).await;
+    let bytes = collected.map_err(|_| {
+        Problem::new(
             Kind::SlowBody,
             format!(
                 "the body did not arrive within {}; send less at once, or faster",
                 format_duration(context.patience)
             ),
-        )),
-    }
+        )
+    })??;
+    Ok(Whole {
+        bytes,
+        _memory: Some(memory),
+    })
 }
 
-async fn collect(context: &Context, mut body: Body, bytes_max: usize) -> Result<Whole, Problem> {
-    let mut memory = Vec::new();
+async fn collect(mut body: Body, bytes_max: usize) -> Result<Bytes, Problem> {
     let mut bytes = BytesMut::new();
-    let mut reserved = 0;
     while let Some(frame) = body.frame().await {
         let broken = |error: axum::Error| {
             Problem::new(Kind::BrokenBody, format!("the body broke off: {error}"))
@@ -69,19 +89,8 @@ async fn collect(context: &Context, mut body: Body, bytes_max: usize) -> Result<
             return Err(too_large(bytes_max));
         }
         bytes.extend_from_slice(&piece);
-        if bytes.len() > reserved {
-            // Ahead of what comes, so that there are few permits.
-            let wanted = bytes.len().next_power_of_two().max(MEMORY_UNIT);
-            let units = ((wanted - reserved) / MEMORY_UNIT).max(1);
-            let permit = Arc::clone(&context.memory).acquire_many_owned(units as u32);
-            memory.push(permit.await.expect("this semaphore is never closed"));
-            reserved = wanted;
-        }
     }
-    Ok(Whole {
-        bytes: bytes.freeze(),
-        _memory: memory,
-    })
+    Ok(bytes.freeze())
 }
 
 fn too_large(bytes_max: usize) -> Problem {

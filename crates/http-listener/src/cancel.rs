@@ -3,7 +3,7 @@
 use crate::context::{Context, InPath, group_id, topic_name};
 use crate::each;
 use crate::fields::{Fields, missing};
-use crate::problem::Problem;
+use crate::problem::{Kind, Problem};
 use axum::extract::{Request, State};
 use axum::response::Response;
 use fanlog_broker::{CancelOutcome, MessageId, MessageIdError};
@@ -43,10 +43,18 @@ async fn cancel(
     let messages = fields.list("messages", MESSAGES_MAX)?;
     let messages = messages.ok_or_else(|| missing("messages"))?;
     fields.done()?;
-    let ids: Result<Vec<_>, _> = messages.into_iter().map(|id| id_of(topic, id)).collect();
-    let outcomes = context.broker.queues().cancel(queue, ids?).await?;
-    let outcomes = outcomes.into_iter().map(shown).map(Ok);
-    each::answer("results", outcomes.collect())
+    let ids = messages.into_iter().map(|id| id_of(topic, id));
+    let ids = ids.collect::<Result<Vec<_>, _>>()?;
+    // A queue may read a second topic, that of its redriven messages.
+    let foreign = ids.iter().find(|id| queue.is_none() && id.topic != *topic);
+    if let Some(id) = foreign {
+        return Err(Problem::of_field(
+            "messages",
+            format!("message '{id}' is not of topic '{topic}'; cancel it in its own topic"),
+        ));
+    }
+    let outcomes = context.broker.queues().cancel(queue, ids).await?;
+    each::answer("results", outcomes.into_iter().map(shown).collect())
 }
 
 /// A message by the id that publish and receive have answered, or by partition and offset.
@@ -72,14 +80,31 @@ pub(crate) fn message_id(field: &str, text: &str) -> Result<MessageId, Problem> 
         .map_err(|error: MessageIdError| Problem::of_field(field, error.to_string()))
 }
 
-fn shown(outcome: CancelOutcome) -> Value {
-    let queue = |(queue, outcome): (GroupId, Result<bool, _>)| match outcome {
-        Ok(was_waiting) => json!({ "queue": queue.as_str(), "cancelled": was_waiting }),
-        Err(error) => {
-            let problem = Problem::from(error).to_json();
-            json!({ "queue": queue.as_str(), "problem": problem })
-        }
-    };
-    let queues: Vec<_> = outcome.queues.into_iter().map(queue).collect();
-    json!({ "id": outcome.id.to_string(), "queues": queues })
+/// Of what was cancelled in no queue nothing is said that could be taken for success.
+fn shown(outcome: CancelOutcome) -> Result<Value, Problem> {
+    let id = outcome.id.to_string();
+    let mut failed = None;
+    let (mut queues, mut has_any) = (Vec::new(), false);
+    for (queue, outcome) in outcome.queues {
+        let queue = queue.as_str();
+        queues.push(match outcome.map_err(Problem::from) {
+            Ok(was_waiting) => {
+                has_any = true;
+                json!({ "queue": queue, "cancelled": was_waiting })
+            }
+            Err(problem) => {
+                let shown = json!({ "queue": queue, "problem": problem.to_json() });
+                failed = failed.or(Some(problem));
+                shown
+            }
+        });
+    }
+    if has_any {
+        return Ok(json!({ "id": id, "queues": queues }));
+    }
+    let problem = failed.unwrap_or_else(|| {
+        let detail = format!("no queue has message '{id}': its topic has no queues");
+        Problem::new(Kind::UnknownMessage, detail)
+    });
+    Err(problem.with("id", id).with("queues", queues))
 }

@@ -10,18 +10,49 @@ use fanlog_model::{GroupId, TopicName};
 use serde::de::DeserializeOwned;
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::sync::{Semaphore, watch};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 
 /// The unit in which bytes of requests are counted, so that they fit the semaphore's numbers.
-pub(crate) const MEMORY_UNIT: usize = 1024;
+const MEMORY_UNIT: usize = 1024;
+
+/// One part in so many of the memory for requests is for all but batches.
+const SMALL_SHARE: usize = 4;
+
+/// Bytes that requests may hold at once.
+#[derive(Clone)]
+pub(crate) struct Memory {
+    free: Arc<Semaphore>,
+    units: u32,
+}
+
+impl Memory {
+    fn new(bytes: usize) -> Self {
+        let units = (bytes / MEMORY_UNIT).clamp(1, Semaphore::MAX_PERMITS);
+        let units = u32::try_from(units).unwrap_or(u32::MAX);
+        Self {
+            free: Arc::new(Semaphore::new(units as usize)),
+            units,
+        }
+    }
+
+    /// Waits until so many bytes are free and takes them, all at once: whoever held some and waited for more might wait for another who
+    /// does the same. What is larger than all there is takes all.
+    pub(crate) async fn take(&self, bytes: usize) -> OwnedSemaphorePermit {
+        let units = u32::try_from(bytes.div_ceil(MEMORY_UNIT)).unwrap_or(u32::MAX);
+        let taken = Arc::clone(&self.free).acquire_many_owned(units.min(self.units));
+        taken.await.expect("this semaphore is never closed")
+    }
+}
 
 /// What every handler has at hand. Cheap to clone.
 #[derive(Clone)]
 pub(crate) struct Context {
     pub(crate) broker: Arc<Broker>,
     pub(crate) hosts: Arc<Hosts>,
-    /// The bytes of requests that may be held at once, in units.
-    pub(crate) memory: Arc<Semaphore>,
+    /// The bytes of batches that may be held at once.
+    pub(crate) batches: Memory,
+    /// The bytes of all other requests: they are served while batches wait.
+    pub(crate) small: Memory,
     /// How long a body may take to arrive.
     pub(crate) patience: Duration,
     stopping: watch::Receiver<bool>,
@@ -33,12 +64,13 @@ impl Context {
         config: &HttpConfig,
         stopping: watch::Receiver<bool>,
     ) -> Self {
-        let units = (config.request_memory_bytes / MEMORY_UNIT).clamp(1, u32::MAX as usize);
+        let small = config.request_memory_bytes / SMALL_SHARE;
         Self {
             broker,
             hosts: Arc::new(Hosts::new(config.hosts.clone())),
             patience: config.patience,
-            memory: Arc::new(Semaphore::new(units.min(Semaphore::MAX_PERMITS))),
+            batches: Memory::new(config.request_memory_bytes - small),
+            small: Memory::new(small),
             stopping,
         }
     }

@@ -135,11 +135,13 @@ fn which(fields: &mut Fields) -> Result<DeadSelection, Problem> {
 }
 
 fn done(done: &DeadDone) -> Value {
+    let not_found: Vec<_> = done.not_found.iter().map(MessageId::to_string).collect();
     json!({
         "chosen": done.chosen,
         "done": done.done,
         "guarded": done.guarded,
         "goes_on": done.goes_on,
+        "not_found": not_found,
     })
 }
 

@@ -5,6 +5,7 @@
 
 use crate::body::{self, MediaType, SMALL_BYTES_MAX};
 use crate::context::Context;
+use crate::json;
 use crate::problem::{Kind, Problem};
 use axum::extract::Request;
 use axum::http::Uri;
@@ -57,8 +58,7 @@ impl Fields {
                 "the body must be JSON: send it with 'content-type: application/json'",
             ));
         }
-        let given: Map<String, Value> =
-            serde_json::from_slice(&whole.bytes).map_err(|error| invalid_json(&error))?;
+        let given = json::object(&whole.bytes).map_err(|error| invalid_json(&error))?;
         for (name, value) in given {
             if fields.left.contains_key(&name) {
                 return Err(given_twice(&name));

@@ -13,6 +13,7 @@ mod routes;
 
 mod body;
 mod fields;
+mod json;
 
 mod answers;
 mod base64;

@@ -10,7 +10,8 @@ use crate::body::{self, BATCH_BYTES_MAX, MediaType};
 use crate::context::{Context, InPath, topic_name};
 use crate::each;
 use crate::fields::{self, Fields};
-use crate::problem::Problem;
+use crate::json as read_json;
+use crate::problem::{Kind, Problem};
 use axum::extract::{Request, State};
 use axum::http::HeaderMap;
 use axum::response::Response;
@@ -20,13 +21,19 @@ use fanlog_model::{PartitionIndex, TimestampMs, TopicName};
 use serde::Deserialize;
 use serde::de::{Deserializer, SeqAccess, Visitor};
 use serde_json::value::RawValue;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 use std::borrow::Cow;
 use std::fmt;
 use std::time::Duration;
 
 /// How many records one request has at most.
 pub(crate) const RECORDS_MAX: usize = 10_000;
+/// How many values the headers of one record have at most.
+const HEADERS_MAX: usize = 1_000;
+/// How many bytes the headers of one request take at most, each value with its name, once they are read.
+const HEADER_BYTES_MAX: usize = 2 * BATCH_BYTES_MAX;
+/// What a header takes beside its name and value.
+const HEADER_BYTES: usize = 64;
 /// The longest delay: a hundred years.
 const DELAY_MAX: Duration = Duration::from_secs(100 * 366 * 86_400);
 /// Headers that have a field of their own, by which they are checked.
@@ -58,14 +65,14 @@ struct Record<'a> {
     value: Option<&'a RawValue>,
     #[serde(borrow, default)]
     value_base64: Option<Cow<'a, str>>,
-    #[serde(default)]
-    headers: Map<String, Value>,
+    #[serde(borrow, default)]
+    headers: Option<&'a RawValue>,
     #[serde(default)]
     partition: Option<i32>,
-    #[serde(default)]
-    deliver_after: Option<Value>,
-    #[serde(default)]
-    deliver_at: Option<Value>,
+    #[serde(borrow, default)]
+    deliver_after: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    deliver_at: Option<&'a RawValue>,
     #[serde(default)]
     message_id: Option<String>,
 }
@@ -208,21 +215,34 @@ fn batch(body: &[u8], id: Option<String>) -> Result<Vec<Result<NewMessage, Probl
             ),
         ));
     }
-    let message = |record: Record<'_>| record.message(id.clone());
+    let mut header_bytes = HEADER_BYTES_MAX;
+    let message = |record: Record<'_>| record.message(id.clone(), &mut header_bytes);
     Ok(records.into_iter().map(message).collect())
 }
 
 impl Record<'_> {
-    fn message(self, id: Option<String>) -> Result<NewMessage, Problem> {
-        let text = |name: &str, value: Option<Value>| {
+    /// `header_bytes` is what the headers of all records may still take.
+    fn message(self, id: Option<String>, header_bytes: &mut usize) -> Result<NewMessage, Problem> {
+        let text = |name: &str, raw: Option<&RawValue>| {
+            let value = raw.map(|raw| read_json::value(raw.get().as_bytes()));
+            let value = value.transpose().map_err(|error| invalid(name, &error))?;
             value.map(|value| fields::as_text(name, value)).transpose()
         };
         let after = text("deliver_after", self.deliver_after)?
             .map(|text| fields::duration("deliver_after", &text, DELAY_MAX));
         let at = text("deliver_at", self.deliver_at)?.map(|text| fields::time("deliver_at", &text));
-        let mut headers = Vec::new();
-        for (name, value) in self.headers {
-            put_header(&mut headers, &name, value)?;
+        let given = self
+            .headers
+            .map(|raw| read_json::object(raw.get().as_bytes()));
+        let given = given
+            .transpose()
+            .map_err(|error| invalid("headers", &error))?;
+        let mut headers = Headers {
+            all: Vec::new(),
+            bytes_left: *header_bytes,
+        };
+        for (name, value) in given.into_iter().flatten() {
+            headers.put(&name, value)?;
         }
         let plain = self.key.map(|key| Bytes::from(key.into_owned()));
         Ok(NewMessage {
@@ -233,7 +253,7 @@ impl Record<'_> {
                 self.value.map(value_bytes),
                 self.value_base64.as_deref(),
             )?,
-            headers,
+            headers: headers.done(header_bytes),
             due: due(after.transpose()?, at.transpose()?)?,
             message_id: one_id(self.message_id, id)?,
         })
@@ -270,26 +290,55 @@ fn one_of(
     }
 }
 
-fn put_header(
-    headers: &mut Vec<(String, Option<Bytes>)>,
-    name: &str,
-    value: Value,
-) -> Result<(), Problem> {
-    if let Some((_, field)) = OWN_HEADERS.iter().find(|(own, _)| *own == name) {
-        return Err(Problem::of_field(
-            "headers",
-            format!("header '{name}' is given; give the field {field} instead"),
-        ));
-    }
-    match value {
-        Value::Array(values) => {
-            for value in values {
-                headers.push((name.to_owned(), header_value(name, value)?));
-            }
+fn invalid(name: &str, error: &serde_json::Error) -> Problem {
+    Problem::of_field(name, format!("{name}: {error}"))
+}
+
+/// The headers of a record, as far as they are read.
+struct Headers {
+    all: Vec<(String, Option<Bytes>)>,
+    bytes_left: usize,
+}
+
+impl Headers {
+    fn put(&mut self, name: &str, value: Value) -> Result<(), Problem> {
+        if let Some((_, field)) = OWN_HEADERS.iter().find(|(own, _)| *own == name) {
+            return Err(Problem::of_field(
+                "headers",
+                format!("header '{name}' is given; give the field {field} instead"),
+            ));
         }
-        value => headers.push((name.to_owned(), header_value(name, value)?)),
+        match value {
+            Value::Array(values) => values
+                .into_iter()
+                .try_for_each(|value| self.put_one(name, value)),
+            value => self.put_one(name, value),
+        }
     }
-    Ok(())
+
+    /// Each value has a name of its own in memory: a short text may stand for very much.
+    fn put_one(&mut self, name: &str, value: Value) -> Result<(), Problem> {
+        if self.all.len() == HEADERS_MAX {
+            let detail =
+                format!("the headers have more than {HEADERS_MAX} values; give the record fewer");
+            return Err(Problem::of_field("headers", detail).with("limit", HEADERS_MAX));
+        }
+        let value = header_value(name, value)?;
+        let bytes = name.len() + value.as_ref().map_or(0, Bytes::len) + HEADER_BYTES;
+        self.bytes_left = self.bytes_left.checked_sub(bytes).ok_or_else(|| {
+            let detail = format!(
+                "the headers of the request's records take more than {HEADER_BYTES_MAX} bytes; send fewer at once"
+            );
+            Problem::new(Kind::MessageTooLarge, detail).with("limit", HEADER_BYTES_MAX)
+        })?;
+        self.all.push((name.to_owned(), value));
+        Ok(())
+    }
+
+    fn done(self, bytes_left: &mut usize) -> Vec<(String, Option<Bytes>)> {
+        *bytes_left = self.bytes_left;
+        self.all
+    }
 }
 
 fn header_value(name: &str, value: Value) -> Result<Option<Bytes>, Problem> {
@@ -336,6 +385,30 @@ fn one_id(field: Option<String>, header: Option<String>) -> Result<Option<String
 mod tests {
     use super::*;
     use proptest::prelude::*;
+    use serde_json::Map;
+
+    #[test]
+    fn headers_take_no_more_than_is_allowed() {
+        let said = |name: &str, values: usize, records: usize| {
+            let headers = json!({ name: vec![Value::Null; values] });
+            let body = json!({ "records": vec![json!({ "headers": headers }); records] });
+            let messages = batch(body.to_string().as_bytes(), None).unwrap();
+            let bytes =
+                |message: &NewMessage| message.headers.iter().map(|(n, _)| n.len()).sum::<usize>();
+            let taken: usize = messages.iter().flatten().map(bytes).sum();
+            assert!(taken <= HEADER_BYTES_MAX);
+            let refused = messages.into_iter().filter_map(Result::err);
+            refused.map(|problem| problem.kind).collect::<Vec<_>>()
+        };
+        assert_eq!(said("a", HEADERS_MAX, 2), []);
+        assert_eq!(said("a", HEADERS_MAX + 1, 1), [Kind::InvalidField]);
+        let long = "n".repeat(200 * 1024);
+        assert_eq!(said(&long, HEADERS_MAX, 1), [Kind::MessageTooLarge]);
+        let half = "n".repeat(HEADER_BYTES_MAX / 2 / HEADERS_MAX);
+        assert_eq!(said(&half, HEADERS_MAX, 2), [Kind::MessageTooLarge]);
+        let twice = br#"{"records":[{"headers":{"a":1,"a":2}}]}"#;
+        assert!(batch(twice, None).unwrap()[0].is_err());
+    }
 
     fn any_json() -> impl Strategy<Value = Value> {
         let leaf = prop_oneof![

@@ -98,6 +98,7 @@ impl From<PublishError> for Problem {
             PublishError::NoDedup { .. } => {
                 of(Kind::DedupOff, &error).with("setting", "dedup.window.ms")
             }
+            PublishError::NoKey { .. } => of(Kind::MessageRefused, &error).with("field", "key"),
             PublishError::TooLate(_) => {
                 of(Kind::DueTooLate, &error).with("setting", "retention.ms")
             }

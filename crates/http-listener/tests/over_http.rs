@@ -103,6 +103,38 @@ async fn a_client_that_says_nothing_or_half_is_not_waited_for() {
     );
 }
 
+#[tokio::test(flavor = "multi_thread")]
+async fn large_bodies_that_do_not_come_hold_up_others_only_for_a_while() {
+    let config = HttpConfig {
+        request_memory_bytes: 64 * 1024,
+        ..impatient()
+    };
+    let served = serve_with(config).await;
+    let address = served.address;
+    let half = format!(
+        "POST /v1/topics/none/records HTTP/1.1\r\nhost: {address}\r\ncontent-length: 100000\r\n\r\n{{"
+    );
+    let mut halves = Vec::new();
+    for _ in 0..8 {
+        let half = half.clone();
+        halves.push(tokio::spawn(
+            async move { answer_to_half(address, &half).await },
+        ));
+    }
+    let json = [("content-type", "application/json")];
+    let topic = br#"{"name":"small"}"#;
+    let (status, _, body) = ask(address, "POST", "/v1/topics", &json, topic).await;
+    assert_eq!(status, 201, "{body}");
+    let mut unavailable = 0;
+    for half in halves {
+        let answer = half.await.unwrap();
+        let is_slow = answer.starts_with("HTTP/1.1 408 ");
+        assert!(is_slow || answer.starts_with("HTTP/1.1 503 "), "{answer}");
+        unavailable += usize::from(!is_slow);
+    }
+    assert!(unavailable > 0, "what waited for memory is told so");
+}
+
 /// Whoever finds no place is told so, and probes are answered.
 #[tokio::test(flavor = "multi_thread")]
 async fn beyond_the_last_connection_there_is_an_answer() {

@@ -220,10 +220,49 @@ async fn a_nack_rests_a_release_burns_nothing_and_a_reject_is_a_dead_letter() {
         .await;
     assert_eq!(done["done"], 1);
     dead_letters(&served, 0).await;
+    for what in ["redrive", "discard"] {
+        let path = format!("/v1/queues/mail/dead/{what}");
+        let (name, _) = served
+            .refused("POST", &path, json!({ "ids": ["mail.dead/0/77", "a/0/0"] }))
+            .await;
+        assert_eq!(name, "unknown-message");
+    }
     let (name, _) = served
         .refused("POST", "/v1/queues/mail/dead/discard", json!({}))
         .await;
     assert_eq!(name, "invalid-field");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_cancelled_nowhere_is_no_success() {
+    let served = with_queue(json!({})).await;
+    let other = json!({ "name": "other", "partitions": 1 });
+    served.done("POST", "/v1/topics", other).await;
+    publish(&served, json!([{ "value": "a", "partition": 0 }])).await;
+    let refused = async |path: &str, ids: Value| {
+        let path = format!("/v1/{path}/cancel");
+        let body = json!({ "messages": ids });
+        served.refused("POST", &path, body).await.0
+    };
+    let foreign = refused("topics/other", json!(["orders/0/0"])).await;
+    assert_eq!(foreign, "invalid-field");
+    let unread = refused("topics/other", json!(["other/0/0"])).await;
+    assert_eq!(unread, "unknown-message");
+    let none = refused("queues/mail", json!(["orders/0/9", "orders/7/0"])).await;
+    assert_eq!(none, "unknown-message");
+    let twice = br#"{"messages":["orders/0/0"],"messages":[]}"#;
+    let path = "/v1/topics/orders/cancel";
+    let (status, _, said) = ask(served.address, "POST", path, &[], twice).await;
+    assert!(status == 400 && said.contains("more than once"), "{said}");
+    assert_eq!(receive(&served, "wait=10s").await.len(), 1);
+    let some = json!({ "messages": ["orders/0/0", "orders/0/9"] });
+    let some = served.done("POST", path, some).await;
+    assert_eq!(some["results"][0]["queues"][0]["queue"], "mail");
+    let problem = &some["results"][1]["problem"];
+    assert_eq!(
+        (&problem["id"], &problem["status"]),
+        (&json!("orders/0/9"), &json!(404))
+    );
 }
 
 /// The dead letters, once there are so many: they arrive behind the answer.

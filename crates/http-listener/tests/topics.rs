@@ -129,6 +129,24 @@ async fn records_are_read_as_they_were_published() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_record_without_a_key_falls_alone_on_a_compacted_topic() {
+    let served = serve().await;
+    let topic = json!({ "name": "last", "settings": { "cleanup.policy": "compact" } });
+    served.done("POST", "/v1/topics", topic).await;
+    let records = json!({ "records": [
+        { "key": "a", "value": 1, "partition": 0 },
+        { "value": 2, "partition": 0 },
+        { "key": "b", "value": 3, "partition": 0 },
+    ] });
+    let path = "/v1/topics/last/records";
+    let published = served.done("POST", path, records).await;
+    let records = &published["records"];
+    assert_eq!(records[0]["id"], "last/0/0");
+    assert_eq!(records[1]["problem"]["field"], "key");
+    assert_eq!(records[2]["id"], "last/0/1");
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_body_that_is_not_json_is_one_value_as_it_came() {
     let served = with_topic("raw", 4).await;
     let path = "/v1/topics/raw/records?key=k%C3%A4&deliver_after=5m";

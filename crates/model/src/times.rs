@@ -71,11 +71,13 @@ fn parse(text: &str) -> Option<TimestampMs> {
     let (hour, minute) = (parts.next()??, parts.next()??);
     let second = parts.next().unwrap_or(Some(0))?;
     let is_time = parts.next().is_none() && hour < 24 && minute < 60 && second < 60;
-    let milli = number(&format!("{fraction:0<3}")[..3])?;
     // What lies below a millisecond is cut off, and has to be digits all the same.
-    let is_fraction = fraction.bytes().all(|byte| byte.is_ascii_digit());
+    if !fraction.bytes().all(|byte| byte.is_ascii_digit()) {
+        return None;
+    }
+    let milli = number(&format!("{fraction:0<3}")[..3])?;
     let minutes = days * 1_440 + hour * 60 + minute - offset_minutes;
-    (is_time && is_fraction).then_some(TimestampMs((minutes * 60 + second) * 1_000 + milli))
+    is_time.then_some(TimestampMs((minutes * 60 + second) * 1_000 + milli))
 }
 
 fn offset_minutes(text: &str) -> Option<i64> {
@@ -152,6 +154,7 @@ mod tests {
         check("2026-11-30T01:60:00Z", None);
         check("2026-11-30T01:02:03.xZ", None);
         check("2026-11-30T01:02:03é", None);
+        check("2026-11-30T01:02:03.12é", None);
         check("2026-11-30T01:02:03+1", None);
         check("2026-11-30-1", None);
         check("-2026-11-30", None);

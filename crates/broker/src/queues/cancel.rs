@@ -19,7 +19,7 @@ impl Queues {
     /// Sees to it that messages are not delivered any more: in one queue, or, if none is named, in all queues on their topics.
     ///
     /// # Errors
-    /// There is no such queue.
+    /// There is no such queue, or no topic of one of the messages: then nothing is cancelled.
     pub async fn cancel(
         self: &Arc<Self>,
         queue: Option<&GroupId>,
@@ -35,6 +35,14 @@ impl Queues {
                 .or_default()
                 .push((position, id.offset));
         }
+        if named.is_none() {
+            let topics = broker.topics();
+            let unknown = by_partition.keys().map(|(topic, _)| topic);
+            let unknown = unknown.filter(|topic| topics.by_name(topic).is_none());
+            if let Some(topic) = unknown.cloned().next() {
+                return Err(QueueError::NoSuchTopic { topic });
+            }
+        }
         let outcome = |id| CancelOutcome {
             id,
             queues: Vec::new(),
@@ -45,7 +53,8 @@ impl Queues {
             let lives = match (&named, topics.by_name(&topic)) {
                 (Some(live), _) => vec![live.clone()],
                 (None, Some(topic)) => self.on_topic(&broker, topic),
-                (None, None) => return Err(QueueError::NoSuchTopic { topic }),
+                // It was deleted meanwhile.
+                (None, None) => Vec::new(),
             };
             for live in lives {
                 let place = topics.by_name(&topic);

@@ -10,12 +10,15 @@ use super::live::SourceKind;
 use super::take::{OneRecord, read_one};
 use super::types::{Headers, MessageId, QueueError};
 use super::walk::is_left;
+use bytes::Bytes;
 use fanlog_model::{GroupId, Offset, PartitionIndex, TimestampMs, TopicName};
 use std::str::FromStr;
 use std::sync::Arc;
 
 /// The most dead letters of one list.
 const LISTED_MAX: usize = 1_000;
+/// The most bytes of keys and reasons in one list, unless one dead letter has more.
+const LISTED_BYTES_MAX: usize = 1024 * 1024;
 
 impl Queues {
     /// Some dead letters of a queue, from behind `after` on, in the order of partition and offset.
@@ -35,6 +38,7 @@ impl Queues {
             return Ok(list);
         };
         let max = max.clamp(1, LISTED_MAX);
+        let mut bytes_left = LISTED_BYTES_MAX;
         let first = after
             .as_ref()
             .map_or(0, |after| after.partition.0.max(0) as usize);
@@ -49,7 +53,9 @@ impl Queues {
             while let Some(at) = from {
                 let walked = self.walk(&broker, &live, &source, at).await?;
                 for (offset, record) in walked.letters {
-                    if list.letters.len() == max {
+                    let bytes = listed_bytes(&record);
+                    let is_full = bytes > bytes_left && !list.letters.is_empty();
+                    if list.letters.len() == max || is_full {
                         list.next = list.letters.last().map(|letter| letter.id.clone());
                         return Ok(list);
                     }
@@ -59,6 +65,7 @@ impl Queues {
                         offset,
                     };
                     list.letters.push(letter(id, &record));
+                    bytes_left = bytes_left.saturating_sub(bytes);
                 }
                 from = walked.next;
             }
@@ -105,6 +112,11 @@ impl Queues {
             headers: record.headers,
         })
     }
+}
+
+fn listed_bytes(record: &OneRecord) -> usize {
+    let reason = text(&record.headers, DEAD_REASON);
+    record.key.as_ref().map_or(0, Bytes::len) + reason.map_or(0, str::len)
 }
 
 fn letter(id: MessageId, record: &OneRecord) -> DeadLetter {

@@ -85,4 +85,6 @@ pub struct DeadDone {
     pub guarded: u64,
     /// Whether the rest goes on behind this answer: at the rate, or as it has not arrived within half a minute.
     pub goes_on: bool,
+    /// Those named that are no dead letters of the queue.
+    pub not_found: Vec<MessageId>,
 }

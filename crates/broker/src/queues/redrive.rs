@@ -18,7 +18,7 @@ use fanlog_coordinators::filter::Filter;
 use fanlog_coordinators::queue::{Input, QueueKey, Reply, State, Taken};
 use fanlog_model::settings::FilterScope;
 use fanlog_model::{GroupId, Offset};
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -34,6 +34,8 @@ struct Choosing {
     redrives_max: u32,
     /// Where there may be more, the last place first.
     places: Vec<Place>,
+    /// Those asked for by name that were not found yet.
+    named: BTreeSet<MessageId>,
     done: DeadDone,
 }
 
@@ -245,6 +247,10 @@ impl Queues {
         which: DeadSelection,
         redrives_max: u32,
     ) -> Result<Choosing, QueueError> {
+        let named: BTreeSet<_> = match &which {
+            DeadSelection::Ids(ids) => ids.iter().cloned().collect(),
+            DeadSelection::Filter { .. } | DeadSelection::All => BTreeSet::new(),
+        };
         let choice = Choice::of(which)?;
         let mut places = Vec::new();
         if let Some(topic) = self.dead_topic(broker, live) {
@@ -259,6 +265,7 @@ impl Queues {
             choice: Arc::new(choice),
             redrives_max,
             places,
+            named,
             done: DeadDone::default(),
         })
     }
@@ -284,6 +291,11 @@ impl Queues {
                 if offset > last || !choosing.choice.is_meant(&source, offset, &record) {
                     continue;
                 }
+                choosing.named.remove(&MessageId {
+                    topic: source.partition.topic().clone(),
+                    partition: source.key.partition,
+                    offset,
+                });
                 choosing.done.chosen += 1;
                 match redrives(&record.headers) >= choosing.redrives_max {
                     true => choosing.done.guarded += 1,
@@ -294,7 +306,17 @@ impl Queues {
                 return Ok(Some(Chosen { source, offsets }));
             }
         }
-        Ok(None)
+        let named = std::mem::take(&mut choosing.named);
+        match named.first() {
+            Some(id) if choosing.done.chosen == 0 => Err(QueueError::NoSuchMessage {
+                id: id.clone(),
+                reason: "the queue has no such dead letter".into(),
+            }),
+            _ => {
+                choosing.done.not_found = named.into_iter().collect();
+                Ok(None)
+            }
+        }
     }
 }
 

@@ -222,5 +222,8 @@ fn counted(done: &Value, verb: &str) -> String {
         text.push_str("; the broker goes on with the rest");
     }
     text.push('\n');
+    for id in items(&done["not_found"]) {
+        let _ = writeln!(text, "{}: no such dead letter", cell(id));
+    }
     text
 }

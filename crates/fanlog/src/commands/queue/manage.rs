@@ -95,7 +95,12 @@ pub(super) async fn alter(arguments: Alter) -> Result<(), Failure> {
     let set = arguments.set.into_iter();
     let set = set.map(|(name, value)| (name, Value::from(value)));
     let unset = arguments.unset.into_iter().map(|name| (name, Value::Null));
-    let changes: Map<_, _> = set.chain(unset).collect();
+    let mut changes = Map::new();
+    for (name, value) in set.chain(unset) {
+        if changes.insert(name.clone(), value).is_some() {
+            return Err(Failure::Usage(format!("{name} is given more than once")));
+        }
+    }
     let path = path(&arguments.queue, "");
     let altered = arguments.web.patch(&path, changes.into()).await?;
     show(&arguments.web, &altered)

@@ -215,6 +215,10 @@ pub(super) async fn cancel(arguments: Cancel) -> Result<(), Failure> {
     let table = || {
         let mut table = Table::new(["message", "queue", "result"]);
         for result in results {
+            if let Some(detail) = result["problem"].get("detail") {
+                let id = cell(&result["problem"]["id"]);
+                table.row([id, "-".to_owned(), cell(detail)]);
+            }
             for queue in items(&result["queues"]) {
                 let said = match queue["cancelled"].as_bool() {
                     Some(true) => "cancelled".to_owned(),
@@ -228,7 +232,8 @@ pub(super) async fn cancel(arguments: Cancel) -> Result<(), Failure> {
     };
     web.output.print(table, || Value::from(results))?;
     let queues = results.iter().flat_map(|result| items(&result["queues"]));
-    failed(queues.filter(|queue| queue["problem"].is_object()).count())
+    let each = results.iter().chain(queues);
+    failed(each.filter(|one| one["problem"].is_object()).count())
 }
 
 /// A failure if something of it failed.

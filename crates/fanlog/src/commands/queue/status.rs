@@ -144,11 +144,10 @@ fn consumers(status: &Value) -> Table {
 }
 
 fn blocked(status: &Value) -> Table {
-    let mut table = Table::new(["blocked key", "waiting", "behind", "until", "because"]);
+    let mut table = Table::new(["blocked key", "behind", "until", "because"]);
     for key in items(&status["blocked"]) {
         table.row([
             cell(&key["key"]),
-            cell(&key["waiting"]),
             cell(&key["by"]),
             until(status, &key["until"]),
             cell(&key["reason"]),
@@ -209,7 +208,7 @@ mod tests {
             "oldest": { "id": "orders/0/7", "age_ms": 245_000 },
             "in_flight": [{ "consumer": "a", "records": 2, "first_deadline": at(5), "last_deadline": at(30) }],
             "in_flight_records": 2, "resting": 1, "waiting_for_time": 2, "waiting_for_key": 1,
-            "blocked": [{ "key": "anna", "by": "orders/0/7", "reason": "rests", "until": at(9), "waiting": 4 }],
+            "blocked": [{ "key": "anna", "by": "orders/0/7", "reason": "rests", "until": at(9) }],
             "next_due": at(9), "attempts": { "10": 1, "2": 5 }, "dead_letters": 1, "moving": 0,
             "moving_hindrance": null, "acknowledged": 9, "given_up": 0, "lost": 0, "unreadable_delays": 0,
             "rate_in": 2.0, "rate_out": null, "drain": { "estimate": "drains", "seconds": 61 },
@@ -224,7 +223,7 @@ mod tests {
             "in 2.0/s, out not known yet; empty in about 1m 1s\n",
             "! paused: resume it\n",
             "a         2      in 5.0s          in 30.0s\n",
-            "anna         4        orders/0/7  in 9.0s  rests\n",
+            "anna         orders/0/7  in 9.0s  rests\n",
             "so far 9 acknowledged, 0 given up",
             "2         5\n10        1\n",
         ] {
