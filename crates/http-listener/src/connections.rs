@@ -19,7 +19,7 @@ use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
-use tokio::time::{Sleep, sleep, timeout};
+use tokio::time::{Instant, Sleep, sleep, timeout};
 
 /// How many connections are accepted when all places are taken: for probes, and to tell others why they are not served.
 const BESIDE_MAX: u32 = 16;
@@ -31,6 +31,8 @@ const DRAIN_MAX: Duration = Duration::from_secs(1);
 const PLACES_LIMIT: u32 = 1 << 24;
 /// How long a connection without a place may take.
 const PATIENCE_BESIDE: Duration = Duration::from_secs(5);
+/// How many bytes of an answer a client takes in a second at least, once its patience is used up.
+const RATE_MIN: f64 = 64.0 * 1024.0;
 /// How long to wait where the system has no more files for connections.
 const FULL_PAUSE: Duration = Duration::from_millis(100);
 
@@ -167,15 +169,16 @@ pub(crate) async fn told(flag: &mut watch::Receiver<bool>) {
     let _ = flag.wait_for(|is| *is).await.map(|_| ());
 }
 
-/// A connection whose client must take what is sent to it.
-struct PatientStream {
-    stream: TcpStream,
+/// A connection whose client must take what is sent to it, and not too slowly: an answer holds memory until it is taken.
+struct PatientStream<S> {
+    stream: S,
     patience: Duration,
+    /// Until when more must be taken, while an answer waits for its client.
     waiting: Option<Pin<Box<Sleep>>>,
 }
 
-impl PatientStream {
-    fn new(stream: TcpStream, patience: Duration) -> Self {
+impl<S> PatientStream<S> {
+    fn new(stream: S, patience: Duration) -> Self {
         Self {
             stream,
             patience,
@@ -183,28 +186,36 @@ impl PatientStream {
         }
     }
 
-    /// What came of a write; an error once nothing was taken for too long.
-    fn patient<T>(
+    /// What came of a write; an error once too little was taken for too long.
+    fn patient(
         &mut self,
         cx: &mut Context<'_>,
-        written: Poll<io::Result<T>>,
-    ) -> Poll<io::Result<T>> {
-        if written.is_ready() {
-            self.waiting = None;
-            return written;
-        }
+        written: Poll<io::Result<usize>>,
+    ) -> Poll<io::Result<usize>> {
         let patience = self.patience;
-        let waiting = self
-            .waiting
-            .get_or_insert_with(|| Box::pin(sleep(patience)));
-        match waiting.as_mut().poll(cx) {
-            Poll::Ready(()) => Poll::Ready(Err(io::ErrorKind::TimedOut.into())),
-            Poll::Pending => Poll::Pending,
+        match &written {
+            Poll::Ready(Ok(bytes)) => {
+                if let Some(waiting) = &mut self.waiting {
+                    let earned = Duration::from_secs_f64(*bytes as f64 / RATE_MIN);
+                    let most = Instant::now() + patience;
+                    let until = (waiting.deadline() + earned).min(most);
+                    waiting.as_mut().reset(until);
+                }
+                written
+            }
+            Poll::Ready(Err(_)) => written,
+            Poll::Pending => {
+                let waiting = self
+                    .waiting
+                    .get_or_insert_with(|| Box::pin(sleep(patience)));
+                let passed = waiting.as_mut().poll(cx);
+                passed.map(|()| Err(io::ErrorKind::TimedOut.into()))
+            }
         }
     }
 }
 
-impl AsyncRead for PatientStream {
+impl<S: AsyncRead + Unpin> AsyncRead for PatientStream<S> {
     fn poll_read(
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
@@ -214,7 +225,7 @@ impl AsyncRead for PatientStream {
     }
 }
 
-impl AsyncWrite for PatientStream {
+impl<S: AsyncWrite + Unpin> AsyncWrite for PatientStream<S> {
     fn poll_write(
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
@@ -238,10 +249,43 @@ impl AsyncWrite for PatientStream {
     }
 
     fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.stream).poll_flush(cx)
+        let flushed = Pin::new(&mut self.stream).poll_flush(cx);
+        // All that was to be sent has been taken: the next answer has its own time.
+        if flushed.is_ready() {
+            self.waiting = None;
+        }
+        flushed
     }
 
     fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         Pin::new(&mut self.stream).poll_shutdown(cx)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tokio::io::{AsyncReadExt, AsyncWriteExt};
+
+    /// Whether an answer of 4 MB is taken by a client that takes so much a second.
+    async fn is_taken_by(bytes_a_second: usize) -> bool {
+        let (server, mut client) = tokio::io::duplex(16 * 1024);
+        let reading = tokio::spawn(async move {
+            let mut piece = vec![0; bytes_a_second];
+            while client.read_exact(&mut piece).await.is_ok() {
+                sleep(Duration::from_secs(1)).await;
+            }
+        });
+        let mut stream = PatientStream::new(server, Duration::from_secs(60));
+        let written = stream.write_all(&vec![0; 4 * 1024 * 1024]).await;
+        drop(stream);
+        reading.await.unwrap();
+        written.is_ok()
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn who_takes_an_answer_too_slowly_does_not_get_the_rest() {
+        assert!(is_taken_by(2 * RATE_MIN as usize).await);
+        assert!(!is_taken_by(1024).await);
     }
 }
