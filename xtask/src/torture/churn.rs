@@ -152,8 +152,10 @@ fn date() -> anyhow::Result<String> {
 
 fn machine() -> anyhow::Result<String> {
     let system = shell::output(shell::command("uname").args(["-s", "-r"]))?;
+    // What a distribution adds to the version says nothing here.
+    let system = system.trim().split('-').next().unwrap_or_default();
     let cores = std::thread::available_parallelism()?;
-    Ok(format!("{}, {cores} cores", system.trim()))
+    Ok(format!("{system}, {cores} cores"))
 }
 
 #[cfg(test)]
