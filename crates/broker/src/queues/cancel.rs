@@ -38,8 +38,8 @@ impl Queues {
         if named.is_none() {
             let topics = broker.topics();
             let unknown = by_partition.keys().map(|(topic, _)| topic);
-            let unknown = unknown.filter(|topic| topics.by_name(topic).is_none());
-            if let Some(topic) = unknown.cloned().next() {
+            let mut unknown = unknown.filter(|topic| topics.by_name(topic).is_none());
+            if let Some(topic) = unknown.next().cloned() {
                 return Err(QueueError::NoSuchTopic { topic });
             }
         }
