@@ -19,12 +19,14 @@
 //! - the topic: a [`Shards`] with its name, told of topics by `follow_topics`, and which shard has a key.
 
 mod callers;
+mod cut;
 mod errors;
 mod memory;
 mod shard;
 mod shards;
 
 pub(crate) use callers::{Answers, Callers, send};
+pub(crate) use cut::cut_log_before;
 pub use errors::CoordinatorError;
 pub(crate) use errors::LogError;
 pub(crate) use memory::{MachineMemory, MemoryShare};

@@ -6,7 +6,7 @@
 //! Invariants: replay equals live: nothing goes that a replay needs.
 
 use super::shard::Shard;
-use crate::machines::{CoordinatorError, MachineShard};
+use crate::machines::{CoordinatorError, MachineShard, cut_log_before};
 use fanlog_coordinators::queue::snapshot;
 use fanlog_model::Offset;
 use std::sync::Arc;
@@ -48,7 +48,7 @@ impl Shard {
             }
             let cut = shard.base().blocking().run({
                 let shard = shard.clone();
-                move || shard.cut_before(needed)
+                move || cut_log_before(shard.partition(), needed)
             });
             if let Ok(Err(error)) = cut.await {
                 tracing::warn!(partition = %shard.partition().folder(), %error, "the log of queues stays long for now");
@@ -64,20 +64,5 @@ impl Shard {
             let end = machines.decided_end;
             (snapshots.min().unwrap_or(end), end)
         })
-    }
-
-    fn cut_before(&self, needed: Offset) -> Result<(), String> {
-        let partition = self.partition();
-        let durable = partition.high_watermark();
-        if needed > durable {
-            return Err(format!(
-                "the snapshot at offset {needed} is not durable yet: only what is below {durable} is"
-            ));
-        }
-        let started = partition.change(|log| log.start_deletion(needed));
-        let started = started.map_err(|error| error.to_string())?;
-        started.map_err(|error| error.to_string())?;
-        let finished = partition.finish_removals();
-        finished.map_err(|error| error.to_string())
     }
 }
