@@ -166,7 +166,7 @@ impl Exact {
     fn is(&self, value: &Datum<'_>) -> bool {
         match self {
             Self::Text(text) => value.text() == Some(text),
-            Self::Number(number) => value.number() == Some(*number),
+            Self::Number(number) => value.number().map(micros) == Some(micros(*number)),
             Self::Boolean(expected) => value.boolean() == Some(*expected),
             Self::Null => *value == Datum::Null,
         }
@@ -201,6 +201,7 @@ impl Comparison {
     }
 
     fn holds(self, number: f64, bound: f64) -> bool {
+        let (number, bound) = (micros(number), micros(bound));
         match self {
             Self::Equal => number == bound,
             Self::Less => number < bound,
@@ -209,6 +210,11 @@ impl Comparison {
             Self::AtLeast => number >= bound,
         }
     }
+}
+
+/// Numbers are compared to six digits behind the point, as SNS does it.
+fn micros(number: f64) -> f64 {
+    (number * 1e6).trunc()
 }
 
 fn numeric(key: &str, operand: &Value) -> Result<Vec<(Comparison, f64)>, FilterError> {

@@ -18,9 +18,11 @@
 //! ```
 //!
 //! A header's value is text: it is compared with numbers as the number that it says, and with true, false as those words. A name that
-//! stands several times, or has an array, holds if one of its values does. A body that is no JSON object is wanted by no
+//! stands several times, or has an array, holds if one of its values does. Where a header says the types (`attributes.rs`), headers are
+//! attributes, and each is compared as what it is: a text is no number. Numbers agree to six digits behind the point. A body that is no JSON object is wanted by no
 //! policy, nor is one above [`BODY_BYTES_MAX`]; the policy `{}` wants everything that can be looked at.
 
+mod attributes;
 mod cidr;
 mod condition;
 mod datum;
@@ -28,6 +30,9 @@ mod error;
 mod policy;
 mod wildcard;
 
+pub use attributes::{
+    ATTRIBUTE_PREFIX, TYPES_HEADER, attribute_name, is_own_header, read_types, write_types,
+};
 pub use datum::Attribute;
 pub use error::FilterError;
 
@@ -78,14 +83,21 @@ impl Filter {
         self.scope
     }
 
-    /// Whether a record with these headers and this value is wanted: it looks at those of its scope.
+    /// Whether a record with these headers and this value is wanted: it looks at those of its scope. Where a header says the types of
+    /// attributes, headers are taken for attributes.
     pub fn matches<'a>(
         &self,
-        headers: impl Iterator<Item = (&'a str, Option<&'a [u8]>)>,
+        headers: impl Iterator<Item = (&'a str, Option<&'a [u8]>)> + Clone,
         body: Option<&[u8]>,
     ) -> bool {
         match self.scope {
-            FilterScope::Headers => self.matches_headers(headers),
+            FilterScope::Headers => {
+                let mut types = headers.clone().filter(|(name, _)| *name == TYPES_HEADER);
+                match types.next() {
+                    Some((_, types)) => self.matches_typed(headers, types.unwrap_or_default()),
+                    None => self.matches_headers(headers),
+                }
+            }
             FilterScope::Body => body.is_some_and(|body| self.matches_body(body)),
         }
     }
@@ -100,6 +112,20 @@ impl Filter {
             .map(|(name, value)| (name, Datum::of_header(value)))
             .collect();
         self.root.holds(Data::Named(&found))
+    }
+
+    fn matches_typed<'a>(
+        &self,
+        headers: impl Iterator<Item = (&'a str, Option<&'a [u8]>)>,
+        types: &[u8],
+    ) -> bool {
+        let types = read_types(types);
+        let attribute = |(header, value): (&'a str, Option<&'a [u8]>)| {
+            let name = attribute_name(header)?;
+            let data_type = types.get(name).map(String::as_str);
+            Some((name, attributes::typed(data_type, value?)))
+        };
+        self.matches_attributes(headers.filter_map(attribute))
     }
 
     /// Whether a message with these attributes is wanted.

@@ -384,6 +384,53 @@ fn attributes_are_compared_by_their_types() {
 }
 
 #[test]
+fn headers_with_types_are_attributes() {
+    let check = |policy: &str, given: &str, expected: bool| {
+        let filter = filter(policy, FilterScope::Headers);
+        let found = filter.matches(headers(given).into_iter(), None);
+        assert_eq!(found, expected, "{policy} {given}");
+    };
+    let price = r#"{"price": [123]}"#;
+    check(price, "price=123", true);
+    check(price, r#"price=123 aws.types={"price":"String"}"#, false);
+    check(price, r#"price=123 aws.types={"price":"Number"}"#, true);
+    check(price, r#"aws.types={"price":"Number.int"} price=123"#, true);
+    check(price, "price=123 aws.types={}", false);
+    check(
+        price,
+        r#"price=[1,123] aws.types={"price":"String.Array"}"#,
+        true,
+    );
+    check(
+        price,
+        r#"price=[1,123] aws.types={"price":"String"}"#,
+        false,
+    );
+    let exists = r#"{"price": [{"exists": true}]}"#;
+    check(exists, r#"price=1 aws.types={"price":"Binary"}"#, false);
+    // Under its own name, whatever the header's; and what the broker itself wrote is none.
+    let id = r#"{"message-id": ["a"]}"#;
+    check(id, "aws.attribute.message-id=a aws.types={}", true);
+    check(id, "message-id=a aws.types={}", false);
+    let subject = r#"{"aws.subject": [{"exists": true}]}"#;
+    check(subject, "aws.subject=a aws.types={}", false);
+}
+
+#[test]
+fn numbers_agree_to_six_digits_behind_the_point() {
+    check_headers(
+        r#"{"p": [100.123456789]}"#,
+        &["p=100.1234567", "p=100.123456"],
+        &["p=100.123457", "p=100.12345"],
+    );
+    check_headers(
+        r#"{"p": [{"numeric": [">", 0.000001]}]}"#,
+        &["p=0.000002"],
+        &["p=0.0000015"],
+    );
+}
+
+#[test]
 fn a_policy_that_means_nothing_is_refused_with_the_name_and_the_way_out() {
     let check = |policy: &str, expected: &str| {
         let error = Filter::parse(policy, FilterScope::Headers).expect_err(policy);

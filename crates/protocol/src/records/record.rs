@@ -100,6 +100,7 @@ impl<'a> RecordView<'a> {
 }
 
 /// Walks the headers of a record: key and value. A key is text by agreement, but brokers of Kafka take any bytes, and so do we.
+#[derive(Clone)]
 pub struct HeaderIter<'a> {
     cursor: Cursor<'a>,
     left: i32,

@@ -1,6 +1,7 @@
 //! Zigzag variable-length integers, as records use them: 7 bits a byte, least significant first.
 
 /// Reads from a slice; `None` when the number does not end in it or does not fit.
+#[derive(Clone)]
 pub(super) struct Cursor<'a> {
     rest: &'a [u8],
 }
