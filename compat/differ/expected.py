@@ -108,6 +108,7 @@ ALL = [
         path="Nodes*Listeners*",
     ),
     Expected("own-settings", "settings that only Fanlog has", path="*Configs?fanlog.*", theirs="absent"),
+    Expected("own-settings-of-aws", "the same", path="*Configs?aws.*", theirs="absent"),
     Expected("own-topic-setting", "the same: how long acknowledgements wait", path="*durability*", theirs="absent"),
     Expected(
         "takes-turns",

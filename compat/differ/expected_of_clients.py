@@ -23,6 +23,7 @@ ALL = [
     Expected("clients-one-listener", "Fanlog has no listener of its own for controllers", note="describe quorum", path="*listeners*name"),
     Expected("clients-own-topic-setting", "the same for topics: how long acknowledgements wait", path="*.durability", theirs="absent"),
     Expected("clients-own-settings", "settings that only Fanlog has", note="describe configs: broker", path="*.fanlog.*", theirs="absent"),
+    Expected("clients-own-settings-of-aws", "the same", note="describe configs: broker", path="*.aws.*", theirs="absent"),
     *[
         Expected(f"clients-place-{name}", f"addresses, folders and the controller's part: {RAFT_OF_ONE}", note="describe configs: broker", path=path)
         for name, path in (("listeners", "*listener*"), ("controller", "*.controller.*"), ("roles", "*.process.roles*"))

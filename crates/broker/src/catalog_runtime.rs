@@ -124,6 +124,10 @@ impl Broker {
             .await
             .map_err(|error| unavailable(&error))?;
         *runtime.view.write() = ledger.view().clone();
+        if records.iter().all(is_of_document) {
+            // No topic hangs on it.
+            return Ok(reply);
+        }
         let broker = self.clone();
         self.opener
             .blocking
@@ -181,6 +185,10 @@ impl Broker {
             .append_as(&mut batch, Appender::Coordinator, None)
             .map_err(|error| unavailable(&error))
     }
+}
+
+fn is_of_document(record: &Record) -> bool {
+    matches!(record, Record::Document(_) | Record::DocumentDeleted { .. })
 }
 
 fn unavailable(error: &dyn std::fmt::Display) -> CatalogUnavailable {

@@ -12,7 +12,11 @@ impl<'a> BytesIn<'a> {
         Self { rest: bytes }
     }
 
-    fn take(&mut self, wanted: usize, what: &'static str) -> Result<&'a [u8], CatalogRecordError> {
+    pub(super) fn take(
+        &mut self,
+        wanted: usize,
+        what: &'static str,
+    ) -> Result<&'a [u8], CatalogRecordError> {
         let (taken, rest) =
             self.rest
                 .split_at_checked(wanted)
@@ -47,6 +51,10 @@ impl<'a> BytesIn<'a> {
 
     pub(super) fn i32(&mut self, what: &'static str) -> Result<i32, CatalogRecordError> {
         self.array(what).map(i32::from_be_bytes)
+    }
+
+    pub(super) fn u64(&mut self, what: &'static str) -> Result<u64, CatalogRecordError> {
+        self.array(what).map(u64::from_be_bytes)
     }
 
     pub(super) fn i64(&mut self, what: &'static str) -> Result<i64, CatalogRecordError> {

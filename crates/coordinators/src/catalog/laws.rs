@@ -22,6 +22,8 @@ enum Step {
     CreateQueue(u8, u8),
     AlterQueue(u8, bool),
     DeleteQueue(u8),
+    PutDocument(u8, bool),
+    DeleteDocument(u8),
 }
 
 const NAMES: [&str; 8] = [
@@ -58,6 +60,8 @@ fn step() -> impl Strategy<Value = Step> {
         2 => (name(), name()).prop_map(|(n, t)| Step::CreateQueue(n, t)),
         1 => (name(), any::<bool>()).prop_map(|(n, p)| Step::AlterQueue(n, p)),
         1 => name().prop_map(Step::DeleteQueue),
+        2 => (name(), any::<bool>()).prop_map(|(n, knows)| Step::PutDocument(n, knows)),
+        1 => name().prop_map(Step::DeleteDocument),
     ]
 }
 
@@ -134,6 +138,7 @@ fn run(catalog: &mut Catalog, step: &Step) -> Option<ProducerIdBlock> {
         Step::CreateQueue(..) | Step::AlterQueue(..) | Step::DeleteQueue(_) => {
             run_queue(catalog, step)
         }
+        Step::PutDocument(..) | Step::DeleteDocument(_) => run_document(catalog, step),
         Step::Made(n, count) => {
             let id = catalog.topic(&name(*n)).map_or(TopicId::ZERO, |t| t.id);
             let decision = note_made(&catalog.ledger, &[(id, *count)]);
@@ -141,6 +146,32 @@ fn run(catalog: &mut Catalog, step: &Step) -> Option<ProducerIdBlock> {
         }
     }
     None
+}
+
+fn run_document(catalog: &mut Catalog, step: &Step) {
+    let version = |catalog: &Catalog, n: &u8| {
+        let found = catalog.ledger.view().document("space", &name(*n));
+        found.map(|document| document.version)
+    };
+    match step {
+        Step::PutDocument(n, knows_version) => {
+            let put = PutDocument {
+                space: "space".to_owned(),
+                name: name(*n),
+                expected: version(catalog, n).filter(|_| *knows_version),
+                drawn: catalog.draw_id().0.as_u128() as u64,
+                bytes: vec![*n; usize::from(*n)].into(),
+            };
+            let decision = put_document(&catalog.ledger, &put);
+            catalog.carry_out(decision).ok();
+        }
+        Step::DeleteDocument(n) => {
+            let expected = version(catalog, n).unwrap_or_default();
+            let decision = delete_document(&catalog.ledger, ("space", &name(*n)), expected);
+            catalog.carry_out(decision).ok();
+        }
+        _ => unreachable!("only documents come here"),
+    }
 }
 
 fn run_queue(catalog: &mut Catalog, step: &Step) {

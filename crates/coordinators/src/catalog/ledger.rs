@@ -1,5 +1,6 @@
 //! What the catalog's topic remembers, and the snapshot of it that readers hold.
 
+use super::documents::Document;
 use super::record::{BrokerScope, Queue, Record, Topic};
 use fanlog_model::invariants::CAT_1;
 use fanlog_model::settings::Overrides;
@@ -20,6 +21,10 @@ pub struct CatalogView {
     queues: BTreeMap<GroupId, Arc<Queue>>,
     queues_by_id: BTreeMap<Uuid, GroupId>,
     queues_by_topic: BTreeMap<TopicId, BTreeSet<GroupId>>,
+    /// By space and name. A space is behind a pointer of its own, so that a change elsewhere copies none of its entries.
+    documents: BTreeMap<String, Arc<BTreeMap<String, Arc<Document>>>>,
+    document_count: usize,
+    document_bytes: usize,
     partitions: u64,
     next_producer_id: i64,
 }
@@ -95,6 +100,27 @@ impl CatalogView {
         names.iter().map(|name| &self.queues[name])
     }
 
+    /// The document of that name.
+    pub fn document(&self, space: &str, name: &str) -> Option<&Arc<Document>> {
+        self.documents.get(space)?.get(name)
+    }
+
+    /// The documents of a space, by name.
+    pub fn documents(&self, space: &str) -> impl Iterator<Item = &Arc<Document>> {
+        let of_space = self.documents.get(space).into_iter();
+        of_space.flat_map(|documents| documents.values())
+    }
+
+    /// How many documents there are.
+    pub fn document_count(&self) -> usize {
+        self.document_count
+    }
+
+    /// How many bytes all documents take, with their names.
+    pub fn document_bytes(&self) -> usize {
+        self.document_bytes
+    }
+
     /// The first producer id that was never handed out.
     pub fn next_producer_id(&self) -> i64 {
         self.next_producer_id
@@ -155,6 +181,31 @@ impl CatalogView {
         }
     }
 
+    fn insert_document(&mut self, document: &Document) {
+        self.remove_document(&document.space, &document.name);
+        self.document_count += 1;
+        self.document_bytes += document.size();
+        let of_space = self.documents.entry(document.space.clone()).or_default();
+        Arc::make_mut(of_space).insert(document.name.clone(), Arc::new(document.clone()));
+    }
+
+    fn remove_document(&mut self, space: &str, name: &str) {
+        let Some(of_space) = self.documents.get_mut(space) else {
+            return;
+        };
+        if !of_space.contains_key(name) {
+            return;
+        }
+        let of_space = Arc::make_mut(of_space);
+        if let Some(document) = of_space.remove(name) {
+            self.document_count -= 1;
+            self.document_bytes -= document.size();
+        }
+        if of_space.is_empty() {
+            self.documents.remove(space);
+        }
+    }
+
     fn forget_topic(&mut self, id: TopicId) {
         let Some(topic) = self.by_id.remove(&id) else {
             return;
@@ -187,6 +238,32 @@ impl CatalogView {
             of_topics,
             self.queues.len(),
             "{CAT_1}: queues stand under one topic"
+        );
+    }
+}
+
+impl CatalogView {
+    fn check_documents(&self) {
+        let (mut count, mut bytes) = (0, 0);
+        for (space, documents) in &self.documents {
+            assert!(
+                !documents.is_empty(),
+                "{CAT_1}: space {space} has documents"
+            );
+            for (name, document) in &**documents {
+                assert_eq!(
+                    (space, name),
+                    (&document.space, &document.name),
+                    "{CAT_1}: a document stands under its name"
+                );
+                count += 1;
+                bytes += document.size();
+            }
+        }
+        assert_eq!(
+            (count, bytes),
+            (self.document_count, self.document_bytes),
+            "{CAT_1}: documents are counted"
         );
     }
 }
@@ -240,6 +317,7 @@ impl Ledger {
             "{CAT_1}: producer ids are not negative"
         );
         view.check_queues();
+        view.check_documents();
     }
 }
 
@@ -265,6 +343,8 @@ pub fn apply(ledger: &mut Ledger, record: &Record) {
         }
         Record::Queue(queue) => view.insert_queue(queue),
         Record::QueueDeleted(id) => view.remove_queue(*id),
+        Record::Document(document) => view.insert_document(document),
+        Record::DocumentDeleted { space, name } => view.remove_document(space, name),
         // Ids are never handed out twice (PRD-2), so the counter only rises.
         Record::ProducerIds { next } => {
             view.next_producer_id = view.next_producer_id.max(*next);

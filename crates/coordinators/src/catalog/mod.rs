@@ -1,4 +1,5 @@
-//! The catalog: topics, their ids, partitions and settings, queues, brokers' settings, and blocks of producer ids.
+//! The catalog: topics, their ids, partitions and settings, queues, documents of services above the broker, brokers' settings, and blocks
+//! of producer ids.
 //!
 //! Why it exists: create, delete, alter and expand must answer once durable, and a crash at any step must leave the
 //! old or the new state.
@@ -17,6 +18,7 @@ mod bytes_in;
 mod create_partitions;
 mod create_topics;
 mod delete_topics;
+mod documents;
 mod internal_topic;
 mod ledger;
 mod made;
@@ -32,6 +34,10 @@ pub use assignment::AssignmentError;
 pub use create_partitions::{CreatePartitionsError, PartitionGrowth, create_partitions};
 pub use create_topics::{CreateTopicError, CreatedTopic, NewTopic, create_topics};
 pub use delete_topics::{DeleteTopicError, DeletedTopic, TopicRef, delete_topics};
+pub use documents::{
+    DOCUMENT_BYTES_MAX, DOCUMENT_NAME_BYTES_MAX, DOCUMENTS_BYTES_MAX, DOCUMENTS_MAX, Document,
+    DocumentError, PutDocument, delete_document, put_document,
+};
 pub use internal_topic::{InternalTopic, ensure_internal_topic};
 pub use ledger::{CatalogView, Ledger, apply};
 pub use made::note_made;

@@ -8,19 +8,22 @@
 //!
 //! ```text
 //! key    kind u8 | TOPIC: topic id, 16 bytes | BROKER_SETTINGS: broker id i32, -1 for all | PRODUCER_IDS: nothing
-//!        GROUP_SETTINGS: group text | QUEUE: queue id, 16 bytes
-//! value  version u16, 1, then by kind; no value (a tombstone) deletes the topic, the queue or the settings
+//!        GROUP_SETTINGS: group text | QUEUE: queue id, 16 bytes | DOCUMENT: space text, name text
+//! value  version u16, 1, then by kind; no value (a tombstone) deletes the topic, the queue, the document or the settings
 //!   TOPIC            name text | partitions i32 | made i32 | flags u8, bit 0: internal | overrides map
 //!   BROKER_SETTINGS, GROUP_SETTINGS  overrides map
 //!   PRODUCER_IDS     next i64, the first id never handed out
 //!   QUEUE            name text | topic id, 16 bytes | start u8: 0 latest, 1 earliest, 2 time, 3 offset | time or offset i64, else 0
 //!                    partitions at the start i32 | overrides map
+//!   DOCUMENT         version u64 | length u32 | that many bytes, 256 KiB at most
 //! text   length u16 | UTF-8 bytes
 //! map    count u32 | count times: name text, value text; names ascending
 //! ```
 //! Numbers are big-endian. Lengths are exact: left-over bytes are an error.
 
 use super::bytes_in::BytesIn;
+use super::documents::{DOCUMENT_BYTES_MAX, DOCUMENT_NAME_BYTES_MAX, Document};
+use bytes::Bytes;
 use fanlog_model::settings::{Overrides, effective_queue_value};
 use fanlog_model::{BrokerId, GroupId, Offset, TimestampMs, TopicId, TopicName};
 use std::collections::BTreeMap;
@@ -32,6 +35,7 @@ const KIND_BROKER_SETTINGS: u8 = 2;
 const KIND_PRODUCER_IDS: u8 = 3;
 const KIND_GROUP_SETTINGS: u8 = 4;
 const KIND_QUEUE: u8 = 5;
+const KIND_DOCUMENT: u8 = 6;
 const VERSION: u16 = 1;
 const FLAG_INTERNAL: u8 = 1;
 
@@ -113,6 +117,15 @@ pub enum Record {
     Queue(Queue),
     /// The queue is gone.
     QueueDeleted(Uuid),
+    /// The document is now so.
+    Document(Document),
+    /// The document is gone.
+    DocumentDeleted {
+        /// Its space.
+        space: String,
+        /// Its name there.
+        name: String,
+    },
     /// Producer ids below `next` may have been handed out.
     ProducerIds {
         /// The first id that was never handed out.
@@ -189,6 +202,13 @@ impl Record {
                 key.extend_from_slice(id.as_bytes());
                 key
             }
+            Self::Document(Document { space, name, .. })
+            | Self::DocumentDeleted { space, name } => {
+                let mut key = vec![KIND_DOCUMENT];
+                put_text(&mut key, space);
+                put_text(&mut key, name);
+                key
+            }
             Self::ProducerIds { .. } => vec![KIND_PRODUCER_IDS],
         }
     }
@@ -204,8 +224,11 @@ impl Record {
                 out.push(if topic.is_internal { FLAG_INTERNAL } else { 0 });
                 put_map(&mut out, &topic.overrides);
             }
-            Self::TopicDeleted(_) | Self::QueueDeleted(_) => return None,
+            Self::TopicDeleted(_) | Self::QueueDeleted(_) | Self::DocumentDeleted { .. } => {
+                return None;
+            }
             Self::Queue(queue) => put_queue(&mut out, queue),
+            Self::Document(document) => put_document(&mut out, document),
             Self::BrokerSettings(_, overrides) | Self::GroupSettings(_, overrides)
                 if overrides.is_empty() =>
             {
@@ -251,6 +274,15 @@ impl Record {
                 let id = Uuid::from_bytes(key.array("queue id")?);
                 key.finish()?;
                 value.map_or(Ok(Self::QueueDeleted(id)), |value| decode_queue(id, value))
+            }
+            KIND_DOCUMENT => {
+                let space = document_name(&mut key, "document space")?;
+                let name = document_name(&mut key, "document name")?;
+                key.finish()?;
+                match value {
+                    None => Ok(Self::DocumentDeleted { space, name }),
+                    Some(value) => decode_document((space, name), value),
+                }
             }
             KIND_PRODUCER_IDS => {
                 key.finish()?;
@@ -333,6 +365,42 @@ fn decode_queue(id: Uuid, value: &[u8]) -> Result<Record, CatalogRecordError> {
         partitions_at_start,
         overrides,
     }))
+}
+
+fn put_document(out: &mut Vec<u8>, document: &Document) {
+    out.extend_from_slice(&document.version.to_be_bytes());
+    let length = u32::try_from(document.bytes.len());
+    let length = length.expect("a document is checked to be below 256 KiB");
+    out.extend_from_slice(&length.to_be_bytes());
+    out.extend_from_slice(&document.bytes);
+}
+
+fn decode_document(
+    (space, name): (String, String),
+    value: &[u8],
+) -> Result<Record, CatalogRecordError> {
+    let mut value = versioned(KIND_DOCUMENT, value)?;
+    let version = value.u64("document version")?;
+    let length = value.u32("document length")? as usize;
+    if length > DOCUMENT_BYTES_MAX {
+        return Err(illegal("document length", length));
+    }
+    let bytes = Bytes::copy_from_slice(value.take(length, "document")?);
+    value.finish()?;
+    Ok(Record::Document(Document {
+        space,
+        name,
+        version,
+        bytes,
+    }))
+}
+
+fn document_name(key: &mut BytesIn<'_>, what: &'static str) -> Result<String, CatalogRecordError> {
+    let text = key.text(what)?;
+    match text.len() {
+        1..=DOCUMENT_NAME_BYTES_MAX => Ok(text.to_owned()),
+        length => Err(illegal(what, format_args!("{length} bytes"))),
+    }
 }
 
 fn decode_settings(kind: u8, value: &[u8]) -> Result<Overrides, CatalogRecordError> {

@@ -48,6 +48,16 @@ fn queue() -> impl Strategy<Value = Queue> {
     )
 }
 
+fn document() -> impl Strategy<Value = Document> {
+    let bytes = vec(any::<u8>(), 0..20);
+    ("[ab]", "[a-c]", any::<u64>(), bytes).prop_map(|(space, name, version, bytes)| Document {
+        space,
+        name,
+        version,
+        bytes: bytes.into(),
+    })
+}
+
 pub(in super::super) fn record() -> impl Strategy<Value = Record> {
     let scope = prop_oneof![
         Just(BrokerScope::Default),
@@ -57,6 +67,8 @@ pub(in super::super) fn record() -> impl Strategy<Value = Record> {
         topic().prop_map(Record::Topic),
         queue().prop_map(Record::Queue),
         any::<[u8; 16]>().prop_map(|id| Record::QueueDeleted(Uuid::from_bytes(id))),
+        document().prop_map(Record::Document),
+        ("[ab]", "[a-c]").prop_map(|(space, name)| Record::DocumentDeleted { space, name }),
         any::<[u8; 16]>().prop_map(|id| Record::TopicDeleted(TopicId(Uuid::from_bytes(id)))),
         (scope, overrides()).prop_map(|(scope, map)| Record::BrokerSettings(scope, map)),
         (0..=i64::MAX).prop_map(|next| Record::ProducerIds { next }),
@@ -134,6 +146,15 @@ fn the_layout_is_the_one_drawn() {
     );
     let value = b"\0\x01\0\x04mail\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\x07\x03\0\0\0\0\0\0\x01\x2c\0\0\0\x03\0\0\0\x01\0\x05order\0\x03key";
     assert_eq!(queue.encode_value().as_deref(), Some(value.as_slice()));
+    let document = Record::Document(Document {
+        space: "s".to_owned(),
+        name: "nn".to_owned(),
+        version: 258,
+        bytes: Bytes::from_static(b"{}"),
+    });
+    assert_eq!(document.encode_key(), b"\x06\0\x01s\0\x02nn");
+    let value = b"\0\x01\0\0\0\0\0\0\x01\x02\0\0\0\x02{}";
+    assert_eq!(document.encode_value().as_deref(), Some(value.as_slice()));
     let all = Record::BrokerSettings(BrokerScope::Default, Overrides::new());
     assert_eq!(all.encode_key(), b"\x02\xff\xff\xff\xff");
     assert_eq!(all.encode_value(), None);
@@ -176,6 +197,16 @@ fn what_this_version_does_not_know_is_refused_by_name() {
         topic,
         Some(b"\0\x01\0\x01a\0\0\0\x01\0\0\0\0\x02\0\0\0\0"),
         "catalog record has an illegal flags: 2",
+    );
+    check(
+        b"\x06\0\0\0\x01n",
+        None,
+        "catalog record has an illegal document space: 0 bytes",
+    );
+    check(
+        b"\x06\0\x01s\0\x01n",
+        Some(b"\0\x01\0\0\0\0\0\0\0\x01\xff\xff\xff\xff"),
+        "catalog record has an illegal document length: 4294967295",
     );
     check(
         topic,

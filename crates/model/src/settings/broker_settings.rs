@@ -1,13 +1,15 @@
 //! The settings of one broker in force, typed.
 
 use super::layers::{BrokerLayers, effective_broker_value};
-use super::{ConsumerSettings, ShareSettings};
+use super::{AwsSettings, ConsumerSettings, ShareSettings};
 
 /// The honoured settings of a broker that aren't stand-ins for a topic's.
 #[derive(Clone, Debug, PartialEq)]
 pub struct BrokerSettings {
     /// `auto.create.topics.enable`.
     pub auto_create_topics: bool,
+    /// What SQS and SNS are told.
+    pub aws: AwsSettings,
     /// `connections.max.idle.ms`; none for no limit.
     pub connections_max_idle_ms: Option<u64>,
     /// `default.replication.factor`.
@@ -131,6 +133,7 @@ impl BrokerSettings {
         let long = |name: &str| u64::try_from(number(name)).unwrap_or(0);
         Self {
             auto_create_topics: is("auto.create.topics.enable"),
+            aws: AwsSettings::resolve(layers),
             connections_max_idle_ms: u64::try_from(number("connections.max.idle.ms")).ok(),
             default_replication_factor: small("default.replication.factor"),
             delete_topic: is("delete.topic.enable"),

@@ -92,6 +92,12 @@ pub enum Valid {
     Backoff,
     /// Nothing, `none`, or a topic's name.
     DeadLetter,
+    /// Twelve digits.
+    AwsAccount,
+    /// Nothing, or pairs `id:secret`.
+    AwsCredentials,
+    /// Small letters, digits and dashes.
+    AwsRegion,
 }
 
 /// How a setting may be changed.
@@ -125,7 +131,7 @@ pub enum Effect {
 /// The declaration of one setting.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Setting {
-    /// Kafka's name, or ours: a broker's begins with `fanlog.`.
+    /// Kafka's name, or ours: a broker's begins with `fanlog.` or `aws.`.
     pub name: &'static str,
     /// Its type.
     pub kind: SettingType,

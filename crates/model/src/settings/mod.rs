@@ -5,6 +5,7 @@
 //! In -> out: overrides by name -> [`TopicSettings`] and [`BrokerSettings`] for the code, [`Described`] for clients.
 //! Read next: `declaration.rs`, then `topic_table.rs`.
 
+mod aws_settings;
 mod broker_settings;
 mod check;
 mod consumer_settings;
@@ -18,6 +19,7 @@ mod share_settings;
 mod topic_settings;
 
 mod broker_access_table;
+mod broker_aws_table;
 mod broker_cluster_table;
 mod broker_group_table;
 mod broker_log_table;
@@ -27,6 +29,7 @@ mod group_table;
 mod queue_table;
 mod topic_table;
 
+pub use aws_settings::{AwsCredentials, AwsSettings};
 pub use broker_settings::BrokerSettings;
 pub use check::{
     OVERRIDES_BYTES_MAX, VALUE_BYTES_MAX, check_broker_dynamic, check_group, check_group_setting,
@@ -84,6 +87,7 @@ pub fn broker_settings() -> &'static BTreeMap<&'static str, &'static Setting> {
     static ALL: LazyLock<BTreeMap<&str, &Setting>> = LazyLock::new(|| {
         index(&[
             broker_own_table::TABLE,
+            broker_aws_table::TABLE,
             broker_log_table::TABLE,
             broker_group_table::TABLE,
             broker_server_table::TABLE,

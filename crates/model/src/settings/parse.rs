@@ -1,5 +1,6 @@
 //! One value against one declaration.
 
+use super::aws_settings::{AwsCredentials, is_account, is_region};
 use super::declaration::{Effect, Setting, SettingType, Valid};
 use super::queue_settings::{Backoff, DeadLetter, duration};
 use super::share_settings::OffsetReset;
@@ -200,6 +201,9 @@ impl Setting {
             Valid::DeadLetter => {
                 "a topic's name, none, or nothing for the queue's name and .dead".to_owned()
             }
+            Valid::AwsAccount => "twelve digits".to_owned(),
+            Valid::AwsCredentials => "a list of id:secret, or nothing".to_owned(),
+            Valid::AwsRegion => "small letters, digits and dashes".to_owned(),
             Valid::UnlimitedOrPositive => format!("-1 for no limit, or {kind} of 1 or more"),
         }
     }
@@ -233,6 +237,9 @@ impl Valid {
             }
             (Self::Backoff, Value::Text(text)) => Backoff::of(text).is_some(),
             (Self::DeadLetter, Value::Text(text)) => DeadLetter::of(text).is_some(),
+            (Self::AwsAccount, Value::Text(text)) => is_account(text),
+            (Self::AwsCredentials, Value::Text(text)) => AwsCredentials::of(text).is_some(),
+            (Self::AwsRegion, Value::Text(text)) => is_region(text),
             // The tables' test holds that each range fits its type.
             _ => false,
         }

@@ -30,7 +30,7 @@ fn every_setting_of_kafka_4_4_is_declared_with_its_type_default_and_mode() {
     assert_eq!(seen[0] + OURS.len(), topic_settings().len());
     let own = broker_settings()
         .keys()
-        .filter(|n| n.starts_with("fanlog."))
+        .filter(|n| n.starts_with("fanlog.") || n.starts_with("aws."))
         .count();
     assert_eq!(seen[1] + own, broker_settings().len());
     assert_eq!(seen, [37, 350]);
