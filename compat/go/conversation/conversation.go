@@ -33,6 +33,8 @@ type Arguments struct {
 	CommitEvery int
 	// Of the members of compat/groups/ alone.
 	Protocol, Topics, Pattern, Instance string
+	// Of those who work a queue alone: what begins so is rejected.
+	Reject string
 }
 
 // Parse reads the command line.
@@ -56,6 +58,7 @@ func Parse() Arguments {
 	flags.StringVar(&args.Topics, "topics", "", "")
 	flags.StringVar(&args.Pattern, "pattern", "", "")
 	flags.StringVar(&args.Instance, "instance", "", "")
+	flags.StringVar(&args.Reject, "reject", "", "")
 	if err := flags.Parse(os.Args[2:]); err != nil {
 		Fail("%v", err)
 	}

@@ -205,6 +205,14 @@ impl Broker {
         Ok(())
     }
 
+    /// The program, if it is ours; an empty path otherwise.
+    pub(crate) fn program(&self) -> &Path {
+        match &self.kind {
+            Kind::Fanlog(program) => program,
+            Kind::Kafka(_) | Kind::Running(_) => Path::new(""),
+        }
+    }
+
     fn log(&self) -> PathBuf {
         self.dir.join("broker.log")
     }

@@ -43,7 +43,9 @@ usage: cargo xtask compat [--quick] [--release] [--only NAME[,NAME...]] [--again
                 protocol, patterns, static members), transactions (by other clients than librdkafka and
                 Java), tools (Kafka's command-line tools), verifiable (those of its system tests),
                 connect (Kafka Connect), streams (Kafka Streams), share (share groups, under kills),
-                share-confluent (librdkafka's share consumer), dump-log (Kafka's reader over our files)
+                share-confluent (librdkafka's share consumer), ways (one event in several ways at once),
+                http (the API of topics and queues), dedup (message ids), openapi (its document, by a
+                validator), dump-log (Kafka's reader over our files)
   --against     \"kafka\": Apache Kafka 4.4, to prove the suites; or the path of a broker program
   --bootstrap   a broker that is already running; it is not restarted";
 
@@ -95,7 +97,12 @@ impl Options {
 
     fn wants(&self, name: &str) -> bool {
         let is_left_out = self.is_quick && client::ONLY_COMPLETE.contains(&name);
-        (self.only.is_empty() && !is_left_out) || self.only.iter().any(|wanted| wanted == name)
+        (self.only.is_empty() && !is_left_out) || self.is_named(name)
+    }
+
+    /// Whether it was asked for by its name.
+    fn is_named(&self, name: &str) -> bool {
+        self.only.iter().any(|wanted| wanted == name)
     }
 
     fn kind(&self) -> anyhow::Result<Kind> {

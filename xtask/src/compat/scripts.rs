@@ -17,12 +17,16 @@ struct Script {
     needs: Needs,
     /// Whether `cargo xtask test` runs it too.
     is_quick: bool,
+    /// Whether it is about what Apache Kafka does not have.
+    is_ours: bool,
 }
 
 /// What must be there before it starts.
 enum Needs {
     /// The pinned Python clients and nothing else.
     Python,
+    /// curl.
+    Curl,
     /// Our programs over the clients of Java and Go too.
     Clients,
     /// Apache Kafka's programs.
@@ -39,60 +43,98 @@ const SCRIPTS: &[Script] = &[
         path: "raw/probes.py",
         needs: Needs::Python,
         is_quick: true,
+        is_ours: false,
     },
     Script {
         name: "commit-race",
         path: "commit_race/race.py",
         needs: Needs::Python,
         is_quick: true,
+        is_ours: false,
     },
     Script {
         name: "compaction",
         path: "compaction/latest_per_key.py",
         needs: Needs::Python,
         is_quick: true,
+        is_ours: false,
     },
     Script {
         name: "groups",
         path: "groups/groups.py",
         needs: Needs::Clients,
         is_quick: false,
+        is_ours: false,
     },
     Script {
         name: "transactions",
         path: "transactions/of_clients.py",
         needs: Needs::Clients,
         is_quick: false,
+        is_ours: false,
     },
     Script {
         name: "share-confluent",
         path: "shares/share_confluent.py",
         needs: Needs::Python,
         is_quick: false,
+        is_ours: false,
+    },
+    Script {
+        name: "ways",
+        path: "queues/ways.py",
+        needs: Needs::Clients,
+        is_quick: true,
+        is_ours: true,
+    },
+    Script {
+        name: "http",
+        path: "queues/api.py",
+        needs: Needs::Curl,
+        is_quick: false,
+        is_ours: true,
+    },
+    Script {
+        name: "dedup",
+        path: "queues/dedup.py",
+        needs: Needs::Python,
+        is_quick: false,
+        is_ours: true,
+    },
+    Script {
+        name: "openapi",
+        path: "queues/openapi.py",
+        needs: Needs::Python,
+        is_quick: true,
+        is_ours: true,
     },
     Script {
         name: "tools",
         path: "tools/tools.py",
         needs: Needs::Kafka,
         is_quick: false,
+        is_ours: false,
     },
     Script {
         name: "verifiable",
         path: "tools/verifiable.py",
         needs: Needs::Kafka,
         is_quick: false,
+        is_ours: false,
     },
     Script {
         name: "connect",
         path: "connect/connect.py",
         needs: Needs::Connect,
         is_quick: false,
+        is_ours: false,
     },
     Script {
         name: "streams",
         path: "streams/words.py",
         needs: Needs::Streams,
         is_quick: false,
+        is_ours: false,
     },
 ];
 
@@ -109,6 +151,13 @@ impl Session<'_> {
             self.options.wants(script.name) && !is_left_out
         });
         for script in wanted {
+            if script.is_ours && !self.broker.is_fanlog() {
+                if self.options.is_named(script.name) {
+                    self.tally
+                        .fail(script.name, "only Fanlog has what it is about");
+                }
+                continue;
+            }
             let command = self.command(script)?;
             self.script(script.name, command);
         }
@@ -124,8 +173,16 @@ impl Session<'_> {
         if self.broker.is_fanlog() {
             command.arg("--fanlog");
         }
+        if script.is_ours {
+            command.args(["--http", self.broker.http()]);
+            command.env("FANLOG", self.broker.program());
+            if self.options.is_quick {
+                command.arg("--quick");
+            }
+        }
         match script.needs {
             Needs::Python => &mut command,
+            Needs::Curl => command.env("CURL", toolchains::curl()?),
             Needs::Clients => command
                 .env("JAVA_CLIENT_CLASS_PATH", toolchains::java()?)
                 .env("GO_CLIENTS", toolchains::go()?),

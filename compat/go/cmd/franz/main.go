@@ -37,6 +37,8 @@ func main() {
 		consume(args)
 	case "watch":
 		watch(args)
+	case "queue-work":
+		queueWork(args)
 	case "admin":
 		admin(args)
 	default:

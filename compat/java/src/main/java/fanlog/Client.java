@@ -39,6 +39,7 @@ public final class Client {
             case "share-prepare" -> ShareMember.prepare(args);
             case "share-member" -> ShareMember.run(args);
             case "share-lag" -> ShareMember.lag(args);
+            case "queue-work" -> QueueWorker.run(args);
             default -> throw new IllegalArgumentException("no command " + args.command);
         }
     }
