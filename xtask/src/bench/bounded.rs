@@ -14,10 +14,12 @@ use crate::shell;
 
 /// What one load may take of the disk at most.
 const DISK_BYTES_MAX: u64 = 12_000_000_000;
-/// What is taken whatever is sent: files that are written before they are used, and what the load before has not given back yet.
-const DISK_BYTES_BASE: u64 = 3_000_000_000;
+/// What is taken whatever is sent: the files of a journal, which are written before they are used.
+const DISK_BYTES_BASE: u64 = 1_200_000_000;
+/// What the load before has not given back yet: nothing before a small one, this before a large one.
+const DISK_BYTES_BEFORE_MAX: u64 = 2_000_000_000;
 /// What stays free.
-const DISK_BYTES_LEFT: u64 = 2_000_000_000;
+const DISK_BYTES_LEFT: u64 = 1_000_000_000;
 /// How often the program and the disk are looked at.
 const LOOK_INTERVAL: Duration = Duration::from_millis(20);
 
@@ -115,7 +117,8 @@ fn wait(child: &mut Child, bounds: Bounds<'_>, free_min: u64) -> anyhow::Result<
 
 /// What a load that sends so many bytes may take of the disk: a third more, for headers and what is dropped late.
 fn taken_max(sent: f64) -> u64 {
-    ((sent * 4.0 / 3.0) as u64 + DISK_BYTES_BASE).min(DISK_BYTES_MAX)
+    let before = (sent as u64).min(DISK_BYTES_BEFORE_MAX);
+    ((sent * 4.0 / 3.0) as u64 + DISK_BYTES_BASE + before).min(DISK_BYTES_MAX)
 }
 
 fn read(pipe: Option<impl Read + Send + 'static>) -> thread::JoinHandle<String> {
@@ -196,8 +199,9 @@ mod tests {
 
     #[test]
     fn a_load_takes_by_what_it_sends_and_never_more_than_there_is() {
-        assert_eq!(taken_max(0.0), 3_000_000_000);
-        assert_eq!(taken_max(3e9), 7_000_000_000);
+        assert_eq!(taken_max(0.0), 1_200_000_000);
+        assert_eq!(taken_max(3e7), 1_270_000_000);
+        assert_eq!(taken_max(3e9), 7_200_000_000);
         assert_eq!(taken_max(1e12), 12_000_000_000);
     }
 

@@ -104,7 +104,7 @@ fn one(tools: &Tools, system: &System, is_held: bool, scale: f64) -> anyhow::Res
         tools,
         system,
         broker: &broker,
-        // Nothing is sent by it: it creates the topic.
+        // It only creates the topic.
         seconds: 1.0,
     };
     bench.topic(TOPIC, PARTITIONS, &[])?;
