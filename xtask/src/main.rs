@@ -99,7 +99,7 @@ const MENU: &[Command] = &[
     },
     Command {
         name: "torture",
-        about: "malformed frames; crashes, power cuts, bad disks, files, clocks and memory under load; as root [--only hostile, --only recovery, --only transactions, --only churn, --only kill,power,... --rounds N --quick --help]",
+        about: "malformed frames; crashes, power cuts, bad disks, files, clocks and memory under load; as root [--only hostile, --only recovery, --only transactions, --only churn, --only queues, --only kill,power,... --rounds N --quick --help]",
         run: torture::run,
     },
 ];

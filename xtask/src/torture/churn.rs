@@ -145,12 +145,12 @@ fn dir() -> PathBuf {
     shell::target_dir().join("torture-churn")
 }
 
-fn date() -> anyhow::Result<String> {
+pub(super) fn date() -> anyhow::Result<String> {
     let date = shell::output(shell::command("date").args(["-u", "+%Y-%m-%d"]))?;
     Ok(date.trim().to_owned())
 }
 
-fn machine() -> anyhow::Result<String> {
+pub(super) fn machine() -> anyhow::Result<String> {
     let system = shell::output(shell::command("uname").args(["-s", "-r"]))?;
     // What a distribution adds to the version says nothing here.
     let system = system.trim().split('-').next().unwrap_or_default();

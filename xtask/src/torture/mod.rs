@@ -7,6 +7,7 @@
 //! Read next: compat/torture/torture/faults/.
 
 mod churn;
+mod queues;
 mod recovery;
 mod transactions;
 
@@ -22,7 +23,8 @@ const HOSTILE_FRAMES: &str = "1000";
 const SMOKE: [&str; 6] = ["--only", "kill", "--rounds", "2", "--acks-between", "500"];
 
 /// Runs the command. The arguments are those of `python -m torture` (`--help` lists them), but for `--only hostile`,
-/// `--only recovery`, `--only transactions [--rounds N]` and `--only churn [--minutes N --members N ...]`.
+/// `--only recovery`, `--only transactions [--rounds N]`, `--only churn [--minutes N --members N ...]` and
+/// `--only queues [--messages N --minutes N --kills N --cuts N ...]`.
 pub(crate) fn run(args: &[String]) -> anyhow::Result<()> {
     if args == ["--only", "hostile"] {
         return hostile();
@@ -42,6 +44,9 @@ pub(crate) fn run(args: &[String]) -> anyhow::Result<()> {
         [only, what, rest @ ..] if only == "--only" && what == "churn" => {
             return churn::Churn::parse(rest)?.run();
         }
+        [only, what, rest @ ..] if only == "--only" && what == "queues" => {
+            return queues::Queues::parse(rest)?.run();
+        }
         _ => {}
     }
     let python = python_with_clients()?;
@@ -55,6 +60,7 @@ pub(crate) fn run(args: &[String]) -> anyhow::Result<()> {
     if !args.iter().any(|arg| arg.starts_with("--only")) {
         hostile()?;
         churn::Churn::default().run()?;
+        queues::Queues::default().run()?;
     }
     let brings_a_broker = |arg: &String| arg.starts_with("--binary") || arg.starts_with("--serve");
     if !args.iter().any(brings_a_broker) {
@@ -88,7 +94,7 @@ fn hostile() -> anyhow::Result<()> {
 /// The checkers' own tests: they must find every kind of violation. Needs Python and nothing else.
 pub(crate) fn self_test() -> anyhow::Result<()> {
     shell::step("the history checkers' own tests", || {
-        for home in [home(), churn_home()] {
+        for home in [home(), churn_home(), queues_home()] {
             let mut tests = shell::command("python3");
             tests.current_dir(home).args([
                 "-B", "-m", "unittest", "discover", "-q", "-s", "tests", "-t", ".",
@@ -100,14 +106,15 @@ pub(crate) fn self_test() -> anyhow::Result<()> {
     })
 }
 
-/// Two rounds of kill -9 under load, with a topic of each durability class.
+/// Two rounds of kill -9 under load, with a topic of each durability class; and two queues whose broker is killed.
 pub(crate) fn smoke() -> anyhow::Result<()> {
     let python = python_with_clients()?;
     shell::step("kill -9 under load (a short torture)", || {
         let mut run = torture(&python);
         run.arg("--binary").arg(binary());
         shell::run(run.args(SMOKE))
-    })
+    })?;
+    queues::Queues::smoke()
 }
 
 fn binary() -> PathBuf {
@@ -120,6 +127,10 @@ fn home() -> PathBuf {
 
 fn churn_home() -> PathBuf {
     shell::repository().join("compat/churn")
+}
+
+fn queues_home() -> PathBuf {
+    shell::repository().join("compat/queue_torture")
 }
 
 fn torture(python: &PathBuf) -> std::process::Command {
