@@ -10,6 +10,7 @@ use serde_json::Value;
 const ALLOWED: &[(&str, &[&str])] = &[
     ("fanlog-model", &[]),
     ("fanlog-protocol", &["fanlog-model"]),
+    ("fanlog-aws-protocol", &[]),
     ("fanlog-coordinators", &["fanlog-model", "fanlog-protocol"]),
     ("fanlog-environment", &["fanlog-model"]),
     (
@@ -100,6 +101,10 @@ const PURE: &[(&str, &[&str])] = &[
             "uuid",
             "zstd",
         ],
+    ),
+    (
+        "fanlog-aws-protocol",
+        &["base64", "hmac", "md-5", "serde_json", "sha2", "thiserror"],
     ),
     (
         "fanlog-coordinators",
