@@ -135,7 +135,7 @@ impl Form {
         let mut map = BTreeMap::new();
         for mut element in elements {
             let key = element.take(name.key);
-            let key = key.ok_or_else(|| FieldError::Missing(name.key))?;
+            let key = key.ok_or(FieldError::Missing(name.key))?;
             map.insert(key, element.take(name.value).unwrap_or_default());
         }
         Ok(Some(map))

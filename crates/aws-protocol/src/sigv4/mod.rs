@@ -40,6 +40,7 @@ pub fn verify(
     let secret = secret_of(&found.access_key_id);
     let secret = secret.ok_or_else(AwsError::invalid_client_token_id)?;
     check_time(&found, now_seconds)?;
+    check_covered(head, &found)?;
     let payload = payload_hash(head, body, &found)?;
     let request = canonical::request(head, &found, &payload)?;
     let to_sign = format!(
@@ -95,6 +96,19 @@ fn check_time(found: &Authentication, now_seconds: i64) -> Result<(), AwsError> 
             "The request was signed at {} and is valid for {age_max} seconds; that is {age} seconds ago by this broker's clock.",
             found.date
         )));
+    }
+    Ok(())
+}
+
+/// The signature covers whom the request is for and which action it asks for: else it could be sent again as another request.
+fn check_covered(head: &RequestHead<'_>, found: &Authentication) -> Result<(), AwsError> {
+    for name in ["host", "x-amz-target"] {
+        let must_be_covered = name == "host" || head.header(name).is_some();
+        if must_be_covered && !found.signed_headers.iter().any(|given| given == name) {
+            return Err(AwsError::signature_does_not_match(format!(
+                "The signature must cover the header \"{name}\"."
+            )));
+        }
     }
     Ok(())
 }
