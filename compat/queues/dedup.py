@@ -148,7 +148,30 @@ def from_http(broker):
     check(topic.read() == ["by kafka", "first"], "a consumer sees one of each")
 
 
-CASES = (across_producers, in_one_batch, after_restart, transactions, from_http)
+def cancelled_by_id(broker):
+    topic = Topic(broker, "cancel", 2)
+    topic.http.queue("cancelling", topic.name)
+    later = [("deliver-after", "1h")]
+    producer = topic.producer()
+    for number in range(3):
+        producer.produce(topic.name, f"v{number}", partition=number % 2, headers=[("message-id", f"reminder-{number}")] + later)
+    producer.flush(PATIENCE_S)
+
+    def cancel(path, number):
+        return topic.http("POST", f"{path}/cancel", {"messages": [{"message_id": f"reminder-{number}"}]})["results"][0]["queues"]
+
+    told = cancel("/v1/queues/cancelling", 0)
+    check(told == [{"queue": "cancelling", "cancelled": True}], f"cancel: by the id that a Kafka client gave ({told})")
+    broker.kill()
+    told = cancel(f"/v1/topics/{topic.name}", 1)
+    check(told == [{"queue": "cancelling", "cancelled": True}], f"cancel: after kill -9 the id is known ({told})")
+    told = cancel("/v1/queues/cancelling", 0)
+    check(told == [{"queue": "cancelling", "cancelled": False}], f"cancel: and what was cancelled stays so ({told})")
+    depth = topic.http.status("cancelling")["depth"]
+    check(depth == 1, f"cancel: the third is left ({depth})")
+
+
+CASES = (across_producers, in_one_batch, after_restart, transactions, from_http, cancelled_by_id)
 
 
 def main():

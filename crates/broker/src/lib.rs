@@ -72,7 +72,7 @@ pub use append_types::{AppendError, AppendReceipt, RecordPlace, RefusedBatch};
 pub use broker::Broker;
 pub use catalog_runtime::CatalogUnavailable;
 pub use config::BrokerConfig;
-pub use dedup::{Claimed, Identified, IdsError};
+pub use dedup::{Claimed, FindMessageError, Identified, IdsError};
 pub use documents::{Documents, DocumentsError};
 pub use fanlog_coordinators::catalog::{Document, DocumentError};
 pub use fanlog_coordinators::queue::{SettleError, Settled};

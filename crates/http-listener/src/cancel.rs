@@ -43,35 +43,79 @@ async fn cancel(
     let messages = fields.list("messages", MESSAGES_MAX)?;
     let messages = messages.ok_or_else(|| missing("messages"))?;
     fields.done()?;
-    let ids = messages.into_iter().map(|id| id_of(topic, id));
-    let ids = ids.collect::<Result<Vec<_>, _>>()?;
+    let meant = messages.into_iter().map(|message| meant(topic, message));
+    let meant = meant.collect::<Result<Vec<_>, _>>()?;
     // A queue may read a second topic, that of its redriven messages.
-    let foreign = ids.iter().find(|id| queue.is_none() && id.topic != *topic);
-    if let Some(id) = foreign {
+    let mut places = meant.iter().filter_map(Meant::place);
+    if let Some(id) = places.find(|id| queue.is_none() && id.topic != *topic) {
         return Err(Problem::of_field(
             "messages",
             format!("message '{id}' is not of topic '{topic}'; cancel it in its own topic"),
         ));
     }
-    let outcomes = context.broker.queues().cancel(queue, ids).await?;
-    each::answer("results", outcomes.into_iter().map(shown).collect())
+    let found = meant.iter().map(|meant| meant.find(context, topic));
+    let found: Vec<_> = found.collect();
+    let ids = found.iter().filter_map(|id| id.as_ref().ok()).cloned();
+    let cancelled = context.broker.queues().cancel(queue, ids.collect()).await?;
+    let mut cancelled = cancelled.into_iter();
+    let outcomes = meant.into_iter().zip(found).map(|(meant, found)| {
+        found?;
+        let outcome = cancelled.next().expect("each message has its outcome");
+        shown(outcome).map(|mut shown| {
+            if let Meant::Named(name) = meant {
+                shown["message_id"] = name.into();
+            }
+            shown
+        })
+    });
+    each::answer("results", outcomes.collect())
 }
 
-/// A message by the id that publish and receive have answered, or by partition and offset.
-fn id_of(topic: &TopicName, value: Value) -> Result<MessageId, Problem> {
+/// How a message was named.
+enum Meant {
+    Place(MessageId),
+    /// By the id that its producer gave it.
+    Named(String),
+}
+
+impl Meant {
+    fn place(&self) -> Option<&MessageId> {
+        match self {
+            Self::Place(id) => Some(id),
+            Self::Named(_) => None,
+        }
+    }
+
+    fn find(&self, context: &Context, topic: &TopicName) -> Result<MessageId, Problem> {
+        match self {
+            Self::Place(id) => Ok(id.clone()),
+            Self::Named(name) => {
+                let found = context.broker.message_with_id(topic, name);
+                found.map_err(|error| Problem::from(error).with("message_id", name.as_str()))
+            }
+        }
+    }
+}
+
+/// A message by the id that publish and receive have answered, by partition and offset, or by its producer's id.
+fn meant(topic: &TopicName, value: Value) -> Result<Meant, Problem> {
     if let Value::String(text) = &value {
-        return message_id("messages", text);
+        return message_id("messages", text).map(Meant::Place);
     }
     let mut fields = Fields::of_item("messages", value)?;
+    if let Some(name) = fields.text("message_id")? {
+        fields.done()?;
+        return Ok(Meant::Named(name));
+    }
     let partition = fields.whole("partition", 0..=i32::MAX.into())?;
     let offset = fields.whole("offset", 0..=i64::MAX)?;
     fields.done()?;
     let partition = partition.ok_or_else(|| missing("partition"))?;
-    Ok(MessageId {
+    Ok(Meant::Place(MessageId {
         topic: topic.clone(),
         partition: PartitionIndex(i32::try_from(partition).unwrap_or(i32::MAX)),
         offset: Offset(offset.ok_or_else(|| missing("offset"))?),
-    })
+    }))
 }
 
 /// Reads `topic/partition/offset`.

@@ -2,8 +2,9 @@
 
 use crate::problem::{Kind, Problem};
 use fanlog_broker::{
-    AppendError, CatalogUnavailable, CoordinatorError, FetchError, GroupRequestError, IdsError,
-    LookupError, OffsetsError, PublishError, QueueError, RefusedBatch, SettleFailure,
+    AppendError, CatalogUnavailable, CoordinatorError, FetchError, FindMessageError,
+    GroupRequestError, IdsError, LookupError, OffsetsError, PublishError, QueueError, RefusedBatch,
+    SettleFailure,
 };
 use fanlog_coordinators::catalog::{CreateTopicError, DeleteTopicError};
 use fanlog_coordinators::group::GroupError;
@@ -189,6 +190,20 @@ impl From<GroupRequestError> for Problem {
             .with("group", group.as_str()),
             GroupRequestError::Refused(_) => of(Kind::InvalidField, &error),
             GroupRequestError::Coordinator(_) => of(Kind::Unavailable, &error),
+        }
+    }
+}
+
+impl From<FindMessageError> for Problem {
+    fn from(error: FindMessageError) -> Self {
+        use FindMessageError as E;
+        match &error {
+            E::NoSuchTopic { topic } => {
+                of(Kind::UnknownTopic, &error).with("topic", topic.as_str())
+            }
+            E::NoDedup { .. } => of(Kind::DedupOff, &error).with("setting", "dedup.window.ms"),
+            E::Unknown { .. } => of(Kind::UnknownMessage, &error),
+            E::Ids(_) => of(Kind::Unavailable, &error),
         }
     }
 }

@@ -10,6 +10,7 @@
 mod append;
 mod append_times;
 mod claim;
+mod find;
 mod id_map;
 mod load;
 mod runtime;
@@ -17,6 +18,7 @@ mod topic_ids;
 
 pub use append::{Claimed, Identified};
 pub use claim::IdsError;
+pub use find::FindMessageError;
 
 pub(crate) use claim::{Claim, Fate, First};
 pub(crate) use runtime::Dedup;

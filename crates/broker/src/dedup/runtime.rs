@@ -88,6 +88,11 @@ impl Dedup {
         self.is_used.load(Ordering::Acquire)
     }
 
+    /// The ids of a topic, if it remembers any.
+    pub(super) fn of_topic(&self, topic: TopicId) -> Option<Arc<TopicIds>> {
+        self.topics.lock().get(&topic).cloned()
+    }
+
     pub(crate) fn figures(&self) -> IdFigures {
         let topics = self.topics.lock();
         IdFigures {

@@ -326,6 +326,16 @@ impl TopicIds {
         Ok(())
     }
 
+    /// Where the record with an id is, once that is decided.
+    pub(super) fn find(&self, text: &[u8]) -> Result<Option<First>, Obstacle> {
+        let (id, expired) = (self.id_of(text), self.expired_before(self.now()));
+        let inner = self.inner.lock();
+        inner.check_loaded(&self.topic)?;
+        inner.check(id, None, expired)?;
+        let slot = inner.map.get(id).filter(|slot| !slot.is_expired(expired));
+        Ok(slot.map(Slot::first))
+    }
+
     /// How many more bytes the ids may take.
     pub(super) fn room(&self) -> usize {
         let inner = self.inner.lock();

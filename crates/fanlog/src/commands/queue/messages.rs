@@ -95,8 +95,11 @@ pub(in crate::commands) struct Cancel {
     /// The queue's name
     queue: String,
     /// Messages, as receive and publish name them: topic/partition/offset
-    #[arg(required = true)]
+    #[arg(required_unless_present = "message_ids")]
     messages: Vec<String>,
+    /// A message by the id that its producer gave it, where the topic has dedup.window.ms; may be repeated
+    #[arg(long = "message-id", value_name = "ID")]
+    message_ids: Vec<String>,
     #[command(flatten)]
     web: Web,
 }
@@ -209,14 +212,20 @@ async fn settle(
 
 pub(super) async fn cancel(arguments: Cancel) -> Result<(), Failure> {
     let web = &arguments.web;
-    let body = json!({ "messages": arguments.messages });
+    let by_id = arguments.message_ids.iter();
+    let by_id = by_id.map(|id| json!({ "message_id": id }));
+    let places = arguments.messages.iter().map(|id| Value::from(id.as_str()));
+    let messages: Vec<_> = places.chain(by_id).collect();
+    let body = json!({ "messages": messages });
     let cancelled = web.post(&path(&arguments.queue, "/cancel"), body).await?;
     let results = items(&cancelled["results"]);
     let table = || {
         let mut table = Table::new(["message", "queue", "result"]);
         for result in results {
             if let Some(detail) = result["problem"].get("detail") {
-                let id = cell(&result["problem"]["id"]);
+                let problem = &result["problem"];
+                let id = problem.get("id").unwrap_or(&problem["message_id"]);
+                let id = cell(id);
                 table.row([id, "-".to_owned(), cell(detail)]);
             }
             for queue in items(&result["queues"]) {
