@@ -94,6 +94,14 @@ impl<S: RunState> Runs<S> {
             .map(|(first, run)| (*first, run.last, run.is))
     }
 
+    /// The runs with records at or behind an offset, in order.
+    pub(crate) fn iter_from(&self, from: Offset) -> impl Iterator<Item = (Offset, Offset, S)> + '_ {
+        let before = self.runs.range(..from).next_back();
+        let before = before.filter(|(_, run)| run.last >= from);
+        let all = before.into_iter().chain(self.runs.range(from..));
+        all.map(|(first, run)| (*first, run.last, run.is))
+    }
+
     /// The first offset behind all runs; none if there are none.
     pub(crate) fn end(&self) -> Option<Offset> {
         let last = self.runs.last_key_value();

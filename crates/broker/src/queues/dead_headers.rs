@@ -162,6 +162,7 @@ mod tests {
             attempt: 1,
             consumer: "c".into(),
             reason: "no \"way\"".into(),
+            first_given: None,
         }];
         // What a producer claims of our headers is not believed.
         let given = vec![

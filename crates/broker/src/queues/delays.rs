@@ -1,9 +1,11 @@
-//! When a record is to be delivered at the earliest, as its headers say: `deliver-at`, or `deliver-after` from its timestamp on.
+//! When a record is to be delivered at the earliest, as its headers say: `deliver-at`, or `deliver-after` from its timestamp on; else as its
+//! queue says (`delay`).
 //!
 //! Why it exists: any Kafka producer can write a header.
 //! In -> out: a record's headers and timestamp -> a time, or none. Of both, and of several, the last one to come counts (QUE-4).
 
 use fanlog_model::TimestampMs;
+use std::time::Duration;
 
 /// The header that names a time: RFC 3339, or milliseconds since 1970.
 pub const DELIVER_AT: &str = "deliver-at";
@@ -18,23 +20,28 @@ pub(super) struct Delay {
     pub(super) is_unreadable: bool,
 }
 
+/// `usual` is the delay of a record whose headers name none that can be read.
 pub(super) fn delay_of<'a>(
     headers: impl Iterator<Item = (&'a [u8], Option<&'a [u8]>)>,
     timestamp: TimestampMs,
+    usual: Duration,
 ) -> Delay {
+    let after = |span| TimestampMs(timestamp.0.max(0).saturating_add(span));
     let mut delay = Delay::default();
     for (name, value) in headers {
         let due = match name {
             b"deliver-at" => text(value).and_then(time),
-            b"deliver-after" => text(value)
-                .and_then(span_ms)
-                .map(|span| TimestampMs(timestamp.0.max(0).saturating_add(span))),
+            b"deliver-after" => text(value).and_then(span_ms).map(after),
             _ => continue,
         };
         match due {
             Some(due) => delay.due = delay.due.max(Some(due)),
             None => delay.is_unreadable = true,
         }
+    }
+    if delay.due.is_none() && !usual.is_zero() {
+        let ms = i64::try_from(usual.as_millis()).unwrap_or(i64::MAX);
+        delay.due = Some(after(ms));
     }
     delay
 }
@@ -161,17 +168,25 @@ mod tests {
         let mut decompressor = Decompressor::default();
         let batch = BatchView::parse(&batch).unwrap();
         let record = batch.records(&mut decompressor).unwrap().next();
-        let delay = delay_of(record.unwrap().unwrap().headers(), TimestampMs(1_000));
+        let record = record.unwrap().unwrap();
+        let with_usual = |seconds| {
+            let usual = Duration::from_secs(seconds);
+            delay_of(record.headers(), TimestampMs(1_000), usual)
+        };
         let expected = Delay {
             due: expected.map(TimestampMs),
             is_unreadable,
         };
-        assert_eq!(delay, expected, "{given:?}");
+        assert_eq!(with_usual(0), expected, "{given:?}");
+        // The queue's own delay counts where no header does.
+        let usually = expected.due.unwrap_or(TimestampMs(8_000));
+        assert_eq!(with_usual(7).due, Some(usually), "{given:?}");
     }
 
     #[test]
     fn headers_say_when_a_record_is_due() {
         check(&[("other", "5s")], None, false);
+        check(&[("deliver-after", "0")], Some(1_000), false);
         check(&[("deliver-after", "250")], Some(1_250), false);
         check(&[("deliver-after", " 90s ")], Some(91_000), false);
         check(&[("deliver-after", "7d")], Some(604_801_000), false);

@@ -11,11 +11,13 @@ mod audit;
 mod begin;
 mod cancel;
 mod copies;
+mod counts;
 mod create;
 mod dead;
 mod dead_headers;
 mod dead_types;
 mod delays;
+mod expired;
 mod follow;
 mod hold;
 mod live;
@@ -27,6 +29,7 @@ mod pace;
 mod piece;
 mod pieces;
 mod prune;
+mod purge;
 mod receipt;
 mod receive;
 mod redrive;
@@ -52,8 +55,9 @@ pub use status_types::{
     BlockedKey, ConsumerLoad, Drain, Hindrance, QueuePartitionStatus, QueueStatus,
 };
 pub use types::{
-    CancelOutcome, Headers, Message, MessageId, MessageIdError, NewQueue, QueueDescription,
-    QueueError, Receive, Received, SettleFailure, SettleOutcome, SettledEach, Start,
+    CancelOutcome, Headers, Message, MessageId, MessageIdError, NewQueue, QueueCounts,
+    QueueDescription, QueueError, Receive, Received, SettleFailure, SettleOutcome, SettledEach,
+    Start,
 };
 
 use crate::admin_queues::QUEUES_TOPIC;
@@ -73,7 +77,7 @@ use pieces::Pieces;
 use shard::Shard;
 use share_members::ShareMembers;
 use std::collections::{HashMap, HashSet};
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock, Weak};
 use uuid::Uuid;
 
@@ -100,6 +104,8 @@ pub struct Queues {
     /// Held by who makes, changes or ends a queue.
     changing: tokio::sync::Mutex<()>,
     movers: Movers,
+    /// How many receives had no name.
+    nobodies: AtomicU64,
 }
 
 impl Queues {
@@ -119,6 +125,7 @@ impl Queues {
             beginning: Mutex::default(),
             changing: tokio::sync::Mutex::default(),
             movers: Movers::default(),
+            nobodies: AtomicU64::new(0),
         }
     }
 
@@ -132,6 +139,12 @@ impl Queues {
         broker.ok_or_else(|| CoordinatorError::NotAvailable {
             reason: "the broker is stopping".into(),
         })
+    }
+
+    /// A name that no consumer has had in any life of this broker.
+    fn nobody(&self, broker: &Broker) -> Arc<str> {
+        let number = self.nobodies.fetch_add(1, Ordering::Relaxed);
+        format!("receive {}.{number}", broker.leader_epoch()).into()
     }
 
     fn shards(&self) -> Arc<[Arc<Shard>]> {

@@ -46,7 +46,7 @@ impl DueLimit {
         timestamp: TimestampMs,
     ) -> Result<(), DueTooLate> {
         let time = self.stamped.unwrap_or(timestamp);
-        let due = delay_of(headers, time).due;
+        let due = delay_of(headers, time, Duration::ZERO).due;
         due.map_or(Ok(()), |due| check_due(due, time, self.retention))
     }
 }

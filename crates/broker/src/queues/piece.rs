@@ -15,6 +15,7 @@ use fanlog_protocol::records::{
 use std::borrow::Cow;
 use std::collections::HashSet;
 use std::hash::Hasher;
+use std::time::Duration;
 use thiserror::Error;
 use twox_hash::XxHash64;
 
@@ -32,8 +33,8 @@ pub(super) enum PieceError {
     Record(#[from] RecordError),
 }
 
-/// Who is asked whether the queue wants a record; and whether headers delay it.
-pub(super) type Rules<'a> = (&'a dyn Fn(&RecordView<'_>) -> bool, bool);
+/// Who is asked whether the queue wants a record; and how long it waits where its headers don't say, unless nothing delays it.
+pub(super) type Rules<'a> = (&'a dyn Fn(&RecordView<'_>) -> bool, Option<Duration>);
 
 /// What was found from one offset up to another.
 #[derive(Debug, Default)]
@@ -158,10 +159,10 @@ impl Piece {
     }
 
     fn put(&mut self, offset: Offset, record: &RecordView<'_>, place: Place, rules: Rules<'_>) {
-        let (is_wanted, has_delays) = (rules.0(record), rules.1);
-        let delay = match is_wanted && has_delays {
-            true => delay_of(record.headers(), place.timestamp),
-            false => Default::default(),
+        let is_wanted = rules.0(record);
+        let delay = match rules.1.filter(|_| is_wanted) {
+            Some(usual) => delay_of(record.headers(), place.timestamp, usual),
+            None => Default::default(),
         };
         self.unreadable_delays += u64::from(delay.is_unreadable);
         self.found.push(Found {

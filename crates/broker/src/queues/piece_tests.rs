@@ -22,7 +22,13 @@ fn piece(batches: Vec<Bytes>, from: i64) -> Piece {
         records: batches,
         ..FetchedRecords::default()
     };
-    Piece::of(&read, Offset(from), Offset(100), (&|_| true, true)).unwrap()
+    Piece::of(
+        &read,
+        Offset(from),
+        Offset(100),
+        (&|_| true, Some(Duration::ZERO)),
+    )
+    .unwrap()
 }
 
 fn shown(found: &[Found]) -> String {
@@ -99,6 +105,12 @@ fn aborted_transactions_and_markers_are_gaps() {
         }],
         ..FetchedRecords::default()
     };
-    let piece = Piece::of(&read, Offset(0), Offset(2), (&|_| true, true)).unwrap();
+    let piece = Piece::of(
+        &read,
+        Offset(0),
+        Offset(2),
+        (&|_| true, Some(Duration::ZERO)),
+    )
+    .unwrap();
     assert_eq!(shown(&piece.found_from(Offset(0))), "gap 0-0, 1 due 5");
 }

@@ -1,14 +1,14 @@
-//! Receive: finds messages for a consumer, waits for them if there are none, and hands them out.
+//! Receive: finds messages for a consumer in one queue or in several, waits for them if there are none, and hands them out.
 //!
 //! Why it exists: what can be handed out changes with new records, with those that come back or fall due, and with the queue's
-//! settings; a wait is on all of these, with one timer, and holds no bytes.
+//! settings; a wait is on all of these, of all the queues, with one timer, and holds no bytes.
 //! Never: settles; decides what may go (the machine does).
 //! In -> out: what a consumer wants -> messages that it holds.
 //! Invariants: QUE-1, QUE-3, QUE-4, LOG-2, OPS-1 (bytes count against the budget of fetches).   Read next: `piece.rs`, `take.rs`.
 
 use super::Queues;
 use super::begin::Source;
-use super::live::{Live, SourceKind};
+use super::live::Live;
 use super::receipt::Handed;
 use super::types::{Message, MessageId, QueueError, Receive, Received};
 use crate::broker::Broker;
@@ -23,6 +23,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 use tokio::time::Instant;
+use uuid::Uuid;
 
 /// The most messages of one answer.
 pub(super) const RECORDS_MAX: usize = 10_000;
@@ -36,6 +37,9 @@ const PATIENCE_MIN: Duration = Duration::from_secs(1);
 
 /// A partition that is looked at.
 pub(super) struct Target {
+    /// Which of the queues reads it, and that queue as it is now.
+    queue: usize,
+    pub(super) live: Arc<Live>,
     pub(super) source: Source,
     pub(super) seated: Seated<QueueKey>,
     tickets: Option<(u64, u64)>,
@@ -50,12 +54,29 @@ impl Drop for Target {
     }
 }
 
+/// A record that was taken.
+pub(super) struct Hold {
+    live: Arc<Live>,
+    pub(super) source: Source,
+    pub(super) offset: Offset,
+    grant: u64,
+}
+
+/// The partitions that were looked at, of which topics and of which lives of the queues.
+struct Seen {
+    topics: Arc<TopicsView>,
+    ids: Vec<Option<Uuid>>,
+    targets: Vec<Target>,
+}
+
 /// One receive under way.
 pub(super) struct Receiving<'a> {
     pub(super) queues: &'a Arc<Queues>,
     pub(super) broker: Arc<Broker>,
-    pub(super) live: Arc<Live>,
+    names: Vec<GroupId>,
     pub(super) wanted: Receive,
+    /// Under which name a consumer without one takes records where keys have an order.
+    pub(super) nobody: Arc<str>,
     pub(super) messages: Vec<Message>,
     pub(super) memory: FetchMemory,
     /// Until when it waits for its turn at a partition and for memory.
@@ -65,7 +86,7 @@ pub(super) struct Receiving<'a> {
     pub(super) is_full: bool,
     /// Why a partition gives nothing.
     failure: Option<QueueError>,
-    pub(super) held: Vec<(Source, Offset, u64)>,
+    pub(super) held: Vec<Hold>,
     /// The partitions that are asked for; all, if none are named.
     only: Option<HashSet<(TopicId, PartitionIndex)>>,
 }
@@ -74,21 +95,22 @@ pub(super) struct Receiving<'a> {
 impl Drop for Receiving<'_> {
     fn drop(&mut self) {
         let held = std::mem::take(&mut self.held);
-        for (source, offset, grant) in held {
+        for hold in held {
+            let Hold { live, source, .. } = &hold;
             let item = Settle {
-                offset,
-                claim: Claim::Grant(grant),
+                offset: hold.offset,
+                claim: Claim::Grant(hold.grant),
                 outcome: Outcome::Release { delay: None },
             };
-            let policy =
-                self.queues
-                    .policy(&self.broker, &self.live, source.kind, source.key.partition);
+            let policy = self
+                .queues
+                .policy(&self.broker, live, source.kind, source.key.partition);
             let released = Input::Settle {
                 items: &[item],
                 is_atomic: false,
             };
             if let Err(error) = source.shard.decide(&source.key, &policy, released) {
-                tracing::debug!(queue = %self.live.name(), %error, "messages come back when their locks run out");
+                tracing::debug!(queue = %live.name(), %error, "messages come back when their locks run out");
             }
         }
     }
@@ -104,11 +126,23 @@ impl Queues {
         queue: &GroupId,
         wanted: Receive,
     ) -> Result<Received, QueueError> {
+        self.receive_any(std::slice::from_ref(queue), wanted).await
+    }
+
+    /// Hands a consumer messages of several queues, waiting for the first one of any. A queue that is not there is passed over while
+    /// another one is. Without a name of its own, the consumer is somebody new with each receive.
+    ///
+    /// # Errors
+    /// There is none of the queues, or their state cannot be read or written.
+    pub async fn receive_any(
+        self: &Arc<Self>,
+        queues: &[GroupId],
+        wanted: Receive,
+    ) -> Result<Received, QueueError> {
         check_wanted(&wanted)?;
         let broker = self.broker()?;
-        let live = self.live(&broker, queue)?;
         broker.room().await;
-        let mut receiving = Receiving::new(self, broker, live, wanted, None);
+        let mut receiving = Receiving::new(self, broker, queues.to_vec(), wanted, None);
         receiving.run().await?;
         // The consumer has them from here on.
         receiving.held.clear();
@@ -143,13 +177,14 @@ impl<'a> Receiving<'a> {
     pub(super) fn new(
         queues: &'a Arc<Queues>,
         broker: Arc<Broker>,
-        live: Arc<Live>,
+        names: Vec<GroupId>,
         wanted: Receive,
         only: Option<HashSet<(TopicId, PartitionIndex)>>,
     ) -> Self {
         Self {
             queues,
-            live,
+            names,
+            nobody: queues.nobody(&broker),
             messages: Vec::new(),
             memory: FetchMemory::none(),
             bytes_left: wanted.bytes_max.min(broker.budget.bytes_max()).max(1),
@@ -169,20 +204,33 @@ impl Receiving<'_> {
         let waiter = Arc::new(FetchWaiter::default());
         let until = Instant::now() + self.wanted.wait_max;
         let mut is_last = self.wanted.wait_max.is_zero();
-        let mut seen: Option<(Arc<TopicsView>, Vec<Target>)> = None;
+        let mut seen: Option<Seen> = None;
         loop {
-            // Settings may have changed, and the queue or a topic may be gone, or have more partitions.
-            self.live = self
-                .queues
-                .live(&self.broker, &self.live.queue.name.clone())?;
+            // Settings may have changed, and a queue or a topic may be gone, or have more partitions.
+            let lives = self.lives()?;
             let topics = self.broker.topics();
-            let targets = match seen.take() {
-                Some((known, targets)) if Arc::ptr_eq(&known, &topics) => targets,
-                _ => self.targets(&topics, (!is_last).then_some(&waiter)).await?,
+            let ids: Vec<_> = lives
+                .iter()
+                .map(|live| live.as_ref().map(|live| live.queue.id))
+                .collect();
+            let mut now = match seen.take() {
+                Some(known) if Arc::ptr_eq(&known.topics, &topics) && known.ids == ids => known,
+                _ => Seen {
+                    targets: self
+                        .targets(&lives, &topics, (!is_last).then_some(&waiter))
+                        .await?,
+                    topics,
+                    ids,
+                },
             };
+            for target in &mut now.targets {
+                if let Some(live) = &lives[target.queue] {
+                    target.live = live.clone();
+                }
+            }
             self.failure = None;
             self.is_full = false;
-            self.take_from_all(&targets).await;
+            self.take_from_all(&now.targets).await;
             if !self.messages.is_empty() {
                 return Ok(());
             }
@@ -190,8 +238,8 @@ impl Receiving<'_> {
                 return self.failure.take().map_or(Ok(()), Err);
             }
             // What came before it was watched for wakes nobody.
-            let is_old = !Arc::ptr_eq(&topics, &self.broker.topics());
-            seen = Some((topics, targets));
+            let is_old = !Arc::ptr_eq(&now.topics, &self.broker.topics());
+            seen = Some(now);
             if is_old {
                 continue;
             }
@@ -200,40 +248,58 @@ impl Receiving<'_> {
         }
     }
 
+    /// The queues as they are now; none for one that is not there.
+    fn lives(&self) -> Result<Vec<Option<Arc<Live>>>, QueueError> {
+        let live = |name| self.queues.live(&self.broker, name);
+        let lives: Vec<_> = self.names.iter().map(live).collect();
+        let is_any_there = lives.iter().any(Result::is_ok);
+        match lives.iter().find_map(|live| live.as_ref().err()) {
+            Some(error) if !is_any_there => Err(error.clone()),
+            _ => Ok(lives.into_iter().map(Result::ok).collect()),
+        }
+    }
+
     /// The partitions that are handed out; another one first each time.
     async fn targets(
         &self,
+        lives: &[Option<Arc<Live>>],
         topics: &TopicsView,
         waiter: Option<&Arc<FetchWaiter>>,
     ) -> Result<Vec<Target>, QueueError> {
         let mut targets = Vec::new();
-        let sources = self.live.sources(topics);
-        for (kind, topic) in sources.iter().filter(|(kind, _)| kind.is_handed_out()) {
-            for partition in &topic.partitions {
-                let place = (topic.id, partition.index());
-                if self
-                    .only
-                    .as_ref()
-                    .is_some_and(|only| !only.contains(&place))
-                {
-                    continue;
+        let there = lives.iter().enumerate();
+        let there = there.filter_map(|(at, live)| Some((at, live.as_ref()?)));
+        for (queue, live) in there.clone() {
+            let sources = live.sources(topics);
+            let handed_out = sources.iter().filter(|(kind, _)| kind.is_handed_out());
+            for (kind, topic) in handed_out {
+                for partition in &topic.partitions {
+                    let place = (topic.id, partition.index());
+                    let is_asked = |only: &HashSet<_>| only.contains(&place);
+                    if !self.only.as_ref().is_none_or(is_asked) {
+                        continue;
+                    }
+                    let source = self.queues.source(live, *kind, partition).await?;
+                    let seated = self.queues.seats.take(&source.key);
+                    // Before the first look, so that no change is missed.
+                    let tickets = waiter.map(|waiter| {
+                        let of_log = source.partition.watchers().watch(waiter, 0);
+                        (of_log, seated.seat().watchers.watch(waiter, 0))
+                    });
+                    targets.push(Target {
+                        queue,
+                        live: live.clone(),
+                        source,
+                        seated,
+                        tickets,
+                    });
                 }
-                let source = self.queues.source(&self.live, *kind, partition).await?;
-                let seated = self.queues.seats.take(&source.key);
-                // Before the first look, so that no change is missed.
-                let tickets = waiter.map(|waiter| {
-                    let of_log = source.partition.watchers().watch(waiter, 0);
-                    (of_log, seated.seat().watchers.watch(waiter, 0))
-                });
-                targets.push(Target {
-                    source,
-                    seated,
-                    tickets,
-                });
             }
         }
-        if !targets.is_empty() {
-            let first = self.live.kept.first.fetch_add(1, Ordering::Relaxed);
+        if let Some((_, live)) = there.clone().next()
+            && !targets.is_empty()
+        {
+            let first = live.kept.first.fetch_add(1, Ordering::Relaxed);
             let count = targets.len();
             targets.rotate_left(first % count);
         }
@@ -243,7 +309,7 @@ impl Receiving<'_> {
     async fn take_from_all(&mut self, targets: &[Target]) {
         for target in targets {
             if let Err(error) = self.take(target).await {
-                tracing::debug!(queue = %self.live.name(), partition = %target.source.partition.folder(), %error, "a partition gives no messages");
+                tracing::debug!(queue = %target.live.name(), partition = %target.source.partition.folder(), %error, "a partition gives no messages");
                 self.failure.get_or_insert(error);
             }
             if self.is_full || self.left() == 0 || self.bytes_left == 0 {
@@ -258,9 +324,13 @@ impl Receiving<'_> {
     }
 
     /// A record is the consumer's from now on, unless the answer does not come about.
-    pub(super) fn hold(&mut self, source: &Source, handed: Handed, message: Message) {
-        self.held
-            .push((source.clone(), handed.offset, handed.grant));
+    pub(super) fn hold(&mut self, target: &Target, handed: Handed, message: Message) {
+        self.held.push(Hold {
+            live: target.live.clone(),
+            source: target.source.clone(),
+            offset: handed.offset,
+            grant: handed.grant,
+        });
         self.messages.push(message);
     }
 
@@ -270,9 +340,5 @@ impl Receiving<'_> {
             partition: source.key.partition,
             offset,
         }
-    }
-
-    pub(super) fn ignores_delays(kind: SourceKind) -> bool {
-        kind == SourceKind::Redrive
     }
 }

@@ -39,7 +39,8 @@ pub(super) struct Decided {
     pub(super) reply: Reply,
     /// Nothing more goes into this answer.
     pub(super) is_over: bool,
-    is_more_due: bool,
+    /// More of the same is due: the same `Tick` or `Release` again.
+    pub(super) is_more_due: bool,
     end: Offset,
 }
 

@@ -95,7 +95,8 @@ impl Queues {
             lock: None,
         };
         let only = asked.keys().copied().collect();
-        let mut receiving = Receiving::new(self, broker, live, wanted, Some(only));
+        let names = vec![plan.group.clone()];
+        let mut receiving = Receiving::new(self, broker, names, wanted, Some(only));
         if let Err(error) = receiving.run().await {
             for position in asked.values() {
                 outcomes[*position] = Err(of_queue(&plan.group, &error));
@@ -143,8 +144,9 @@ async fn answer(
         };
     }
     let Answering { memory, given, .. } = answering;
-    receiving.held.retain(|(source, offset, _)| {
-        !given.contains(&((source.key.topic, source.key.partition), *offset))
+    receiving.held.retain(|hold| {
+        let key = &hold.source.key;
+        !given.contains(&((key.topic, key.partition), hold.offset))
     });
     memory
 }
@@ -152,10 +154,11 @@ async fn answer(
 /// What was handed out, by partition.
 fn granted(receiving: &Receiving<'_>) -> Vec<Granted> {
     let mut all: Vec<Granted> = Vec::new();
-    for ((source, offset, _), message) in receiving.held.iter().zip(&receiving.messages) {
+    for (hold, message) in receiving.held.iter().zip(&receiving.messages) {
+        let (source, offset) = (&hold.source, hold.offset);
         let bytes = |bytes: &Option<Bytes>| bytes.as_ref().map_or(0, Bytes::len);
         let record = GrantedRecord {
-            offset: *offset,
+            offset,
             attempt: message.attempt,
             bytes: bytes(&message.key) + bytes(&message.value),
         };

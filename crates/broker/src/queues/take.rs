@@ -1,7 +1,7 @@
 //! How messages are taken from one partition of a queue: where the machine says, a piece of the log is read and looked through, and
 //! the machine says what of it may go.
 
-use super::begin::{Source, unreadable};
+use super::begin::unreadable;
 use super::live::{Live, SourceKind};
 use super::piece::Piece;
 use super::receipt::Handed;
@@ -14,12 +14,13 @@ use crate::fetch_types::{FetchError, FetchedRecords, Isolation};
 use crate::partition::{Partition, Wanted};
 use bytes::Bytes;
 use fanlog_coordinators::queue::{
-    Acquire, Found, Grant, Input, NextRead, Policy, Reply, next_read,
+    Acquire, Found, Grant, Input, NextRead, Order, Policy, Reply, next_read,
 };
 use fanlog_model::{Offset, TimestampMs};
 use fanlog_protocol::records::RecordView;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use std::time::Duration;
 use tokio::time::{Instant, timeout_at};
 
 /// How much is read at a time where nothing is known yet.
@@ -34,7 +35,7 @@ impl Receiving<'_> {
     /// Takes what there is of a partition, within the limits.
     pub(super) async fn take(&mut self, target: &Target) -> Result<(), QueueError> {
         let (source, turn) = (&target.source, &target.seated.seat().turn);
-        if self.has_nothing(source)? {
+        if self.has_nothing(target)? {
             return Ok(());
         }
         let turn = match self.memory.is_none() {
@@ -48,9 +49,9 @@ impl Receiving<'_> {
         let partition = source.key.partition;
         let mut policy = self
             .queues
-            .policy(&self.broker, &self.live, source.kind, partition);
+            .policy(&self.broker, &target.live, source.kind, partition);
         self.queues
-            .begin(&self.broker, &self.live, source, &policy)
+            .begin(&self.broker, &target.live, source, &policy)
             .await?;
         let mut before = None;
         while self.left() > 0 && self.bytes_left > 0 && !self.is_full {
@@ -77,13 +78,14 @@ impl Receiving<'_> {
     }
 
     /// Whether there is nothing for anybody: many wait, and only who may find something takes a turn.
-    fn has_nothing(&self, source: &Source) -> Result<bool, QueueError> {
+    fn has_nothing(&self, target: &Target) -> Result<bool, QueueError> {
+        let Target { live, source, .. } = target;
         let partition = source.key.partition;
         let policy = self
             .queues
-            .policy(&self.broker, &self.live, source.kind, partition);
+            .policy(&self.broker, live, source.kind, partition);
         let below = readable_end(&source.partition)?;
-        let id = self.live.queue.id;
+        let id = live.queue.id;
         let has_nothing = source.shard.look(&source.key, |ledger, waiting, now| {
             let has_begun = ledger.is_initialized() && ledger.head().incarnation == id;
             let next = has_begun.then(|| next_read(ledger, waiting, &policy, now));
@@ -123,8 +125,12 @@ impl Receiving<'_> {
             self.is_full = true;
             return Ok(());
         };
+        let is_nobody = self.wanted.consumer.is_empty() && policy.order == Order::Key;
         let acquire = Acquire {
-            consumer: &self.wanted.consumer,
+            consumer: match is_nobody {
+                true => &self.nobody,
+                false => &self.wanted.consumer,
+            },
             records_max: self.left() as i64,
             lock: self.wanted.lock.map(|lock| lock.min(LOCK_MAX)),
             found,
@@ -137,6 +143,9 @@ impl Receiving<'_> {
             unreachable!("a machine answers in kind");
         };
         self.is_full |= decided.is_over;
+        if self.wanted.lock.is_some_and(|lock| lock.is_zero()) && !grants.is_empty() {
+            self.queues.settle_due(source, policy)?;
+        }
         for grant in &grants {
             self.give(target, &piece, grant);
         }
@@ -179,15 +188,17 @@ impl Receiving<'_> {
         self.bytes_left = self.bytes_left.saturating_sub(record.bytes.len());
         let message = Message {
             id: Self::id_of(source, grant.offset),
+            queue: target.live.name().clone(),
             receipt: handed.encode(),
             timestamp,
             key: record.key.map(Bytes::copy_from_slice),
             value: record.value.map(Bytes::copy_from_slice),
             headers: headers_of(&record),
             attempt: grant.attempt,
+            first_received: grant.first_given,
             lock_until: grant.until,
         };
-        self.hold(source, handed, message);
+        self.hold(target, handed, message);
     }
 
     /// The most that the machine can give of what was found.
@@ -228,7 +239,7 @@ impl Receiving<'_> {
         next: NextRead,
         below: Offset,
     ) -> Result<Option<Arc<Piece>>, FetchError> {
-        let (source, live) = (&target.source, &self.live);
+        let Target { live, source, .. } = target;
         if let Some(piece) = self.queues.pieces.get(&source.key, &live.queue, next.from) {
             return Ok(Some(piece));
         }
@@ -291,8 +302,12 @@ pub(super) fn look_through(
     below: Offset,
 ) -> Result<Piece, FetchError> {
     let is_wanted = |record: &RecordView<'_>| live.wants(kind, record);
-    let delays = !Receiving::ignores_delays(kind);
-    let piece = Piece::of(read, from, below, (&is_wanted, delays));
+    let delay = match kind {
+        SourceKind::Main => Some(live.settings.delay),
+        SourceKind::Dead => Some(Duration::ZERO),
+        SourceKind::Redrive => None,
+    };
+    let piece = Piece::of(read, from, below, (&is_wanted, delay));
     piece.map_err(|error| FetchError::Damaged {
         partition: partition.folder().to_string(),
         reason: error.to_string(),

@@ -104,7 +104,7 @@ impl FromStr for MessageId {
 /// What a consumer wants.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Receive {
-    /// Who it is: with order per key, one consumer has a key at a time.
+    /// Who it is: with order per key, one consumer has a key at a time. Without a name it is somebody new with each receive.
     pub consumer: Arc<str>,
     /// How many messages at most.
     pub records_max: usize,
@@ -112,7 +112,7 @@ pub struct Receive {
     pub bytes_max: usize,
     /// The longest wait for the first message.
     pub wait_max: Duration,
-    /// How long they are held; `None` as the queue says.
+    /// How long they are held; `None` as the queue says. Zero: the attempts count, and the messages come again as after any that failed.
     pub lock: Option<Duration>,
 }
 
@@ -133,6 +133,8 @@ pub type Headers = Vec<(String, Option<Bytes>)>;
 pub struct Message {
     /// Which record.
     pub id: MessageId,
+    /// The queue that hands it out.
+    pub queue: GroupId,
     /// With it the consumer says what became of the record.
     pub receipt: Receipt,
     /// The record's own.
@@ -145,6 +147,8 @@ pub struct Message {
     pub headers: Headers,
     /// Which delivery of it this is, from 1.
     pub attempt: u16,
+    /// When it was handed out for the first time; none where that is not remembered.
+    pub first_received: Option<TimestampMs>,
     /// Until when it is held.
     pub lock_until: TimestampMs,
 }
@@ -200,6 +204,19 @@ pub enum SettleFailure {
 
 /// One answer per receipt.
 pub type SettledEach = Vec<Result<Settled, SettleFailure>>;
+
+/// How many messages of a queue there are, and of which kind. Those on their way to another topic are none of them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct QueueCounts {
+    /// They can be received, or wait for an earlier one of their key.
+    pub visible: u64,
+    /// Consumers hold them.
+    pub in_flight: u64,
+    /// They are not due yet, or rest after an attempt that failed.
+    pub delayed: u64,
+    /// There were too many to look at each.
+    pub is_estimate: bool,
+}
 
 /// What a cancellation led to.
 #[derive(Clone, Debug, PartialEq, Eq)]

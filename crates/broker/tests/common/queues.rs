@@ -52,6 +52,16 @@ pub(crate) type Produced<'a> = (Option<&'a str>, &'a str, &'a [(&'a str, &'a str
 
 /// Appends records as one batch, durably.
 pub(crate) async fn put(broker: &Arc<Broker>, index: i32, records: &[Produced<'_>]) {
+    put_to(broker, ("t", index), records).await;
+}
+
+/// Appends records without key or headers to a topic of that name.
+pub(crate) async fn put_on(broker: &Arc<Broker>, topic: &str, values: &[&str]) {
+    let records: Vec<Produced<'_>> = values.iter().map(|value| (None, *value, &[][..])).collect();
+    put_to(broker, (topic, 0), &records).await;
+}
+
+async fn put_to(broker: &Arc<Broker>, (topic, index): (&str, i32), records: &[Produced<'_>]) {
     let mut builder = BatchBuilder::new(Compression::None);
     for (key, value, headers) in records {
         let headers: Vec<_> = headers
@@ -66,7 +76,7 @@ pub(crate) async fn put(broker: &Arc<Broker>, index: i32, records: &[Produced<'_
         };
         builder.push(&record).unwrap();
     }
-    let partition = partition(broker, "t", index);
+    let partition = partition(broker, topic, index);
     let receipt = partition.append(&mut builder.build().unwrap()).unwrap();
     drive(broker, receipt.durable()).await.unwrap();
 }

@@ -22,6 +22,8 @@ struct Giving {
     /// When the locks run out: on their clock, and on the wall.
     until: TimestampMs,
     wall_until: TimestampMs,
+    /// Now, on the clock of the locks.
+    steady: TimestampMs,
 }
 
 /// What is to be done with a record that was found.
@@ -38,8 +40,9 @@ enum Verdict {
 
 impl Deciding<'_> {
     pub(super) fn acquire(&mut self, wanted: &Acquire<'_>) {
-        let lock = wanted.lock.unwrap_or(self.policy.lock);
-        let lock = lock.max(Duration::from_millis(1));
+        let of_policy = || self.policy.lock.max(Duration::from_millis(1));
+        let lock = wanted.lock.unwrap_or_else(of_policy);
+        let steady = self.waiting.steady(self.now);
         let held = i64::try_from(self.ledger.held_count()).unwrap_or(i64::MAX);
         let room = match self.policy.is_paused {
             true => 0,
@@ -54,8 +57,9 @@ impl Deciding<'_> {
             wanted_max: records_max,
             is_first: wanted.is_first,
             lock_ms: u32::try_from(lock.as_millis()).unwrap_or(u32::MAX),
-            until: later(self.waiting.steady(self.now), lock),
+            until: later(steady, lock),
             wall_until: later(self.now.wall, lock),
+            steady,
         };
         self.waiting.pass_known(self.ledger);
         for found in wanted.found {
@@ -68,7 +72,9 @@ impl Deciding<'_> {
         // What failed often goes with few others, also of the next piece of the log.
         let is_limited = giving.records_max < giving.wanted_max;
         let is_full = giving.given.len() >= giving.records_max;
-        self.decision.is_answer_over |= is_limited || is_full;
+        // What nobody locks may go again at once, and no record goes twice into one answer.
+        let is_unlocked = lock.is_zero() && !giving.given.is_empty();
+        self.decision.is_answer_over |= is_limited || is_full || is_unlocked;
         if !giving.given.is_empty() && is_new {
             let name = (consumer, wanted.consumer.into());
             self.update.consumers.push(name);
@@ -235,8 +241,13 @@ impl Deciding<'_> {
             grant,
             until: giving.until,
             lock_ms: giving.lock_ms,
+            given: giving.steady,
             key,
             is_cancelled: false,
+        };
+        let first_given = match attempts {
+            0 => Some(self.now.wall),
+            _ => self.ledger.histories.first_given(offset),
         };
         self.changes
             .set(offset, offset, Pending::To(To::State(State::Held(held))));
@@ -245,6 +256,7 @@ impl Deciding<'_> {
             attempt: held.attempts,
             grant,
             until: giving.wall_until,
+            first_given,
         });
     }
 

@@ -7,6 +7,7 @@
 use super::decide::Deciding;
 use super::history::{HISTORY_BYTES_MAX, kept};
 use super::policy::rest;
+use super::status::on_the_wall;
 use super::track::NO_DUE;
 use super::waiting::later;
 use super::{Attempt, Held, Settled, State, Why};
@@ -165,11 +166,14 @@ impl Deciding<'_> {
     fn remember(&mut self, offset: Offset, held: &Held, reason: &str) {
         self.decision.counts.failed += 1;
         if self.ledger.histories.bytes() < HISTORY_BYTES_MAX {
+            let known = self.ledger.histories.first_given(offset);
+            let given = on_the_wall(self.waiting, self.now, held.given);
             let attempt = Attempt {
                 at: self.now.wall,
                 attempt: held.attempts,
                 consumer: self.ledger.consumer(held.consumer),
                 reason: kept(reason),
+                first_given: known.or_else(|| (held.attempts == 1).then_some(given)),
             };
             self.update.failures.push((offset, attempt));
         }

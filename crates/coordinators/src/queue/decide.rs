@@ -66,6 +66,7 @@ pub fn decide(
         Input::Move(offsets) => deciding.move_some(offsets),
         Input::Moved { row, through } => deciding.moved(row, through),
         Input::Renumber { row, through } => deciding.renumber(row, through),
+        Input::Purge(below) => deciding.purge(below),
         Input::LogStart(start) => deciding.log_start(start),
         Input::Tick => deciding.tick(),
     }

@@ -23,6 +23,8 @@ pub struct Attempt {
     pub consumer: Arc<str>,
     /// Why, in its words.
     pub reason: Arc<str>,
+    /// When the record was handed out for the first time; none where an older program logged the attempt.
+    pub first_given: Option<TimestampMs>,
 }
 
 impl Attempt {
@@ -32,7 +34,7 @@ impl Attempt {
 }
 
 /// What an attempt takes up in memory beside its texts, about.
-const ATTEMPT_BYTES: usize = 80;
+const ATTEMPT_BYTES: usize = 96;
 /// What a record with a history takes up, about.
 const RECORD_BYTES: usize = 48;
 
@@ -59,6 +61,11 @@ impl Histories {
             self.bytes -= oldest.bytes();
         }
         attempts.push(attempt);
+    }
+
+    /// When a record was handed out for the first time, as far as it is known: each attempt says so, as the oldest are forgotten.
+    pub(super) fn first_given(&self, offset: Offset) -> Option<TimestampMs> {
+        self.of(offset).last()?.first_given
     }
 
     /// These records are done with.

@@ -51,6 +51,8 @@ pub enum Input<'a> {
         /// The last sequence that is there; `None`: none is.
         through: Option<i32>,
     },
+    /// Everything below this offset is done with, whoever holds it: its holder's receipt is void. What is on its way elsewhere goes on.
+    Purge(Offset),
     /// The partition's log begins here now.
     LogStart(Offset),
     /// Locks may have run out, and records may be due.
@@ -64,7 +66,7 @@ pub struct Acquire<'a> {
     pub consumer: &'a str,
     /// How many at most.
     pub records_max: i64,
-    /// How long they are held; `None` as the policy says.
+    /// How long they are held; `None` as the policy says. After a lock of zero hand in a `Tick`: the attempt has failed.
     pub lock: Option<Duration>,
     /// What there is to read, from the offset on that `next_read` named, in ascending order and without holes.
     pub found: &'a [Found],
@@ -100,6 +102,8 @@ pub struct Grant {
     pub grant: u64,
     /// Until when.
     pub until: TimestampMs,
+    /// When the record was handed out for the first time; none where that is not remembered.
+    pub first_given: Option<TimestampMs>,
 }
 
 /// By what somebody claims to hold a record.

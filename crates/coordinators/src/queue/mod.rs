@@ -31,12 +31,14 @@ mod settle;
 mod track;
 mod withdraw;
 
+mod counts;
 mod status;
 
 mod check_invariants;
 
 pub use check_invariants::check_invariants;
 pub use counters::Counters;
+pub use counts::{Counts, count_found, count_unseen, counts};
 pub use decide::{Decision, decide};
 pub use due::{DueTooLate, Retention, check_due};
 pub use history::{ATTEMPTS_REMEMBERED, Attempt, REASON_BYTES_MAX};

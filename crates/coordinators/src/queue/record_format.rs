@@ -5,7 +5,7 @@
 //!
 //! ```text
 //! key    kind u8, 1: SNAPSHOT, 2: UPDATE | group text | topic id, 16 bytes | partition i32, big-endian
-//! value  version u8, 1, then by kind; a SNAPSHOT without a value (a tombstone) deletes the partition of the queue
+//! value  version u8, 1 or 2, then by kind; a SNAPSHOT without a value (a tombstone) deletes the partition of the queue
 //!   SNAPSHOT  piece number | pieces number | is first u8 | if so: head | consumers | states | attempts
 //!   UPDATE    flags u8 | bit 0: log start number | bit 1: moved below number | bit 2: row | bit 3: next grant number
 //!             failed number | consumers | attempts | changes
@@ -14,12 +14,14 @@
 //! row        has target u8 | if so: topic id, 16 bytes, partition i32 | epoch i16 | base number | next number
 //! consumers  count number | count times: number number, name text
 //! attempts   count number | count times: offset number, at time, attempt number, consumer text, reason text
+//!            in version 2: is known u8, if so: time at which the record was handed out for the first time
 //! states     count number | count times: offsets since the one before ended number | records - 1 number | state
 //! changes    as states, other than in two of them
 //! state      tag u8 | 0 FRESH, in changes only
 //!            1 RESTING  attempts number | due time
-//!            2 HELD     flags u8, bit 0: with a key, bit 1: cancelled | attempts number | consumer number | grant number
-//!                       until time | lock number, ms | with a key: its hash, 8 bytes
+//!            2 HELD     flags u8, bit 0: with a key, bit 1: cancelled, bit 2: given at another time than until - lock
+//!                       attempts number | consumer number | grant number | until time | lock number, ms
+//!                       with a key: its hash, 8 bytes | with bit 2: time at which it was handed out
 //!            3 MOVING   attempts number | number number
 //!            4 DONE, in states only
 //!            5 to 10    in changes only: ACKNOWLEDGED, GIVEN UP, MOVED, FILTERED, GAP, CANCELLED
@@ -33,14 +35,17 @@
 
 use super::bytes::{BytesIn, illegal, put_number, put_text};
 use super::record_parts as parts;
-use super::{QueueKey, QueueRecord, SnapshotPiece, Update};
-use fanlog_model::{GroupId, PartitionIndex, TopicId};
+use super::{Attempt, QueueKey, QueueRecord, SnapshotPiece, Update};
+use fanlog_model::{GroupId, Offset, PartitionIndex, TopicId};
 use thiserror::Error;
 use uuid::Uuid;
 
 const KIND_SNAPSHOT: u8 = 1;
 const KIND_UPDATE: u8 = 2;
+/// Written where no attempt says when its record was handed out for the first time: earlier programs read it too.
 const VERSION: u8 = 1;
+/// Attempts may say so.
+const VERSION_OF_FIRSTS: u8 = 2;
 const HAS_LOG_START: u8 = 1;
 const HAS_MOVED: u8 = 2;
 const HAS_ROW: u8 = 4;
@@ -109,13 +114,14 @@ pub fn decode(
         return Ok(deleted);
     };
     let mut value = BytesIn::new(value);
-    match value.u8("version")? {
-        VERSION => {}
+    let has_firsts = match value.u8("version")? {
+        VERSION => false,
+        VERSION_OF_FIRSTS => true,
         version => return Err(QueueRecordError::UnknownVersion { version }),
-    }
+    };
     let record = match kind {
-        KIND_SNAPSHOT => QueueRecord::Snapshot(decode_piece(&mut value)?),
-        _ => QueueRecord::Update(decode_update(&mut value)?),
+        KIND_SNAPSHOT => QueueRecord::Snapshot(decode_piece(&mut value, has_firsts)?),
+        _ => QueueRecord::Update(decode_update(&mut value, has_firsts)?),
     };
     value.finish()?;
     Ok(Some((key, record)))
@@ -144,8 +150,18 @@ fn decode_key(bytes: &[u8]) -> Result<(u8, QueueKey), QueueRecordError> {
     Ok((kind, key))
 }
 
+/// The version to write, and whether it has what only the second has.
+fn version_of(failures: &[(Offset, Attempt)]) -> (u8, bool) {
+    let mut failures = failures.iter();
+    match failures.any(|(_, attempt)| attempt.first_given.is_some()) {
+        true => (VERSION_OF_FIRSTS, true),
+        false => (VERSION, false),
+    }
+}
+
 fn encode_piece(piece: &SnapshotPiece) -> Vec<u8> {
-    let mut out = vec![VERSION];
+    let (version, has_firsts) = version_of(&piece.failures);
+    let mut out = vec![version];
     put_number(&mut out, piece.index.into());
     put_number(&mut out, piece.count.into());
     out.push(u8::from(piece.head.is_some()));
@@ -154,11 +170,14 @@ fn encode_piece(piece: &SnapshotPiece) -> Vec<u8> {
     }
     parts::put_consumers(&mut out, &piece.consumers);
     parts::put_states(&mut out, &piece.states);
-    parts::put_attempts(&mut out, &piece.failures);
+    parts::put_attempts(&mut out, &piece.failures, has_firsts);
     out
 }
 
-fn decode_piece(value: &mut BytesIn<'_>) -> Result<SnapshotPiece, QueueRecordError> {
+fn decode_piece(
+    value: &mut BytesIn<'_>,
+    has_firsts: bool,
+) -> Result<SnapshotPiece, QueueRecordError> {
     let index = value.small("piece")?;
     let count = value.small("count of pieces")?;
     if index >= count {
@@ -178,7 +197,7 @@ fn decode_piece(value: &mut BytesIn<'_>) -> Result<SnapshotPiece, QueueRecordErr
         head,
         consumers: parts::take_consumers(value)?,
         states: parts::take_states(value)?,
-        failures: parts::take_attempts(value)?,
+        failures: parts::take_attempts(value, has_firsts)?,
     })
 }
 
@@ -188,7 +207,8 @@ fn encode_update(update: &Update) -> Vec<u8> {
         | flag(update.moved_below.is_some(), HAS_MOVED)
         | flag(update.row.is_some(), HAS_ROW)
         | flag(update.next_grant.is_some(), HAS_GRANT);
-    let mut out = vec![VERSION, flags];
+    let (version, has_firsts) = version_of(&update.failures);
+    let mut out = vec![version, flags];
     if let Some(log_start) = update.log_start {
         parts::put_offset(&mut out, log_start);
     }
@@ -203,12 +223,12 @@ fn encode_update(update: &Update) -> Vec<u8> {
     }
     put_number(&mut out, update.failed);
     parts::put_consumers(&mut out, &update.consumers);
-    parts::put_attempts(&mut out, &update.failures);
+    parts::put_attempts(&mut out, &update.failures, has_firsts);
     parts::put_changes(&mut out, &update.changes);
     out
 }
 
-fn decode_update(value: &mut BytesIn<'_>) -> Result<Update, QueueRecordError> {
+fn decode_update(value: &mut BytesIn<'_>, has_firsts: bool) -> Result<Update, QueueRecordError> {
     let flags = value.u8("flags")?;
     if flags & !(HAS_LOG_START | HAS_MOVED | HAS_ROW | HAS_GRANT) != 0 {
         return Err(illegal("flags", flags));
@@ -228,7 +248,7 @@ fn decode_update(value: &mut BytesIn<'_>) -> Result<Update, QueueRecordError> {
     }
     update.failed = value.number("count of failures")?;
     update.consumers = parts::take_consumers(value)?;
-    update.failures = parts::take_attempts(value)?;
+    update.failures = parts::take_attempts(value, has_firsts)?;
     update.changes = parts::take_changes(value)?;
     Ok(update)
 }

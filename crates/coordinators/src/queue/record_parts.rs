@@ -5,7 +5,7 @@
 use super::bytes::{BytesIn, illegal, put_number, put_text, put_time};
 use super::record_format::QueueRecordError;
 use super::{Attempt, Change, Counters, Head, Held, MoveRow, MoveTarget, State, To, Why};
-use fanlog_model::{Offset, PartitionIndex, ProducerEpoch, ProducerId, TopicId};
+use fanlog_model::{Offset, PartitionIndex, ProducerEpoch, ProducerId, TimestampMs, TopicId};
 use std::num::NonZeroU64;
 use std::sync::Arc;
 use uuid::Uuid;
@@ -25,6 +25,7 @@ const WHY: [(u8, Why); 6] = [
 ];
 const HAS_KEY: u8 = 1;
 const IS_CANCELLED: u8 = 2;
+const HAS_GIVEN: u8 = 4;
 
 type Taken<T> = Result<T, QueueRecordError>;
 
@@ -137,7 +138,7 @@ pub(super) fn take_consumers(value: &mut BytesIn<'_>) -> Taken<Vec<(u32, Arc<str
     Ok(consumers)
 }
 
-pub(super) fn put_attempts(out: &mut Vec<u8>, attempts: &[(Offset, Attempt)]) {
+pub(super) fn put_attempts(out: &mut Vec<u8>, attempts: &[(Offset, Attempt)], has_firsts: bool) {
     put_number(out, attempts.len() as u64);
     for (offset, attempt) in attempts {
         put_offset(out, *offset);
@@ -145,19 +146,34 @@ pub(super) fn put_attempts(out: &mut Vec<u8>, attempts: &[(Offset, Attempt)]) {
         put_number(out, attempt.attempt.into());
         put_text(out, &attempt.consumer);
         put_text(out, &attempt.reason);
+        if has_firsts {
+            out.push(u8::from(attempt.first_given.is_some()));
+            attempt.first_given.iter().for_each(|at| put_time(out, *at));
+        }
     }
 }
 
-pub(super) fn take_attempts(value: &mut BytesIn<'_>) -> Taken<Vec<(Offset, Attempt)>> {
+pub(super) fn take_attempts(
+    value: &mut BytesIn<'_>,
+    has_firsts: bool,
+) -> Taken<Vec<(Offset, Attempt)>> {
     let mut attempts = Vec::new();
     for _ in 0..value.number("count of attempts")? {
         let offset = take_offset(value, "offset of an attempt")?;
-        let attempt = Attempt {
+        let mut attempt = Attempt {
             at: value.time("time of an attempt")?,
             attempt: value.small("attempt")?,
             consumer: value.text("consumer")?.into(),
             reason: value.text("reason")?.into(),
+            first_given: None,
         };
+        if has_firsts {
+            attempt.first_given = match value.u8("first attempt")? {
+                0 => None,
+                1 => Some(value.time("time of the first attempt")?),
+                other => return Err(illegal("first attempt", other)),
+            };
+        }
         attempts.push((offset, attempt));
     }
     Ok(attempts)
@@ -278,7 +294,9 @@ fn take_state(value: &mut BytesIn<'_>, tag: u8) -> Taken<State> {
 fn put_held(out: &mut Vec<u8>, held: &Held) {
     let key = if held.key.is_some() { HAS_KEY } else { 0 };
     let cancelled = if held.is_cancelled { IS_CANCELLED } else { 0 };
-    out.push(key | cancelled);
+    let is_usual = held.given == given_usually(held.until, held.lock_ms);
+    let given = if is_usual { 0 } else { HAS_GIVEN };
+    out.push(key | cancelled | given);
     put_number(out, held.attempts.into());
     put_number(out, held.consumer.into());
     put_number(out, held.grant);
@@ -287,11 +305,19 @@ fn put_held(out: &mut Vec<u8>, held: &Held) {
     if let Some(key) = held.key {
         out.extend_from_slice(&key.get().to_be_bytes());
     }
+    if !is_usual {
+        put_time(out, held.given);
+    }
+}
+
+/// When a lock was given that was not prolonged.
+fn given_usually(until: TimestampMs, lock_ms: u32) -> TimestampMs {
+    TimestampMs(until.0.saturating_sub(lock_ms.into()))
 }
 
 fn take_held(value: &mut BytesIn<'_>) -> Taken<Held> {
     let flags = value.u8("flags of a lock")?;
-    if flags & !(HAS_KEY | IS_CANCELLED) != 0 {
+    if flags & !(HAS_KEY | IS_CANCELLED | HAS_GIVEN) != 0 {
         return Err(illegal("flags of a lock", flags));
     }
     let mut held = Held {
@@ -300,6 +326,7 @@ fn take_held(value: &mut BytesIn<'_>) -> Taken<Held> {
         grant: value.number("number of a hand-over")?,
         until: value.time("time of a lock")?,
         lock_ms: value.small("length of a lock")?,
+        given: TimestampMs(0),
         key: None,
         is_cancelled: flags & IS_CANCELLED != 0,
     };
@@ -310,5 +337,9 @@ fn take_held(value: &mut BytesIn<'_>) -> Taken<Held> {
         let hash = u64::from_be_bytes(value.array("hash of a key")?);
         held.key = Some(NonZeroU64::new(hash).ok_or_else(|| illegal("hash of a key", hash))?);
     }
+    held.given = match flags & HAS_GIVEN != 0 {
+        true => value.time("time of a hand-over")?,
+        false => given_usually(held.until, held.lock_ms),
+    };
     Ok(held)
 }

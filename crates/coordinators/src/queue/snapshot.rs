@@ -7,9 +7,9 @@ use super::{Head, Ledger, QueueRecord, SnapshotPiece, State};
 /// How many bytes a piece has, about: well below what a record may have.
 const PIECE_BYTES: usize = 192 << 10;
 /// No state takes up more in the log.
-const STATE_BYTES_MAX: usize = 64;
+const STATE_BYTES_MAX: usize = 80;
 /// No attempt, its texts aside.
-const ATTEMPT_BYTES_MAX: usize = 40;
+const ATTEMPT_BYTES_MAX: usize = 56;
 
 /// A snapshot of which pieces are missing.
 #[derive(Clone, Debug, PartialEq, Eq)]

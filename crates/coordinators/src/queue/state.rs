@@ -42,6 +42,8 @@ pub struct Held {
     pub until: TimestampMs,
     /// How long the lock was given for: after a restart it lasts no longer, whatever the wall clock says.
     pub lock_ms: u32,
+    /// When it was handed out, on the clock of the locks.
+    pub given: TimestampMs,
     /// The hash of its key, where order per key is kept.
     pub key: Option<NonZeroU64>,
     /// It was cancelled meanwhile: it does not come back.

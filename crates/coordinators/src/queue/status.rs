@@ -129,7 +129,7 @@ fn consumers(ledger: &Ledger, waiting: &Waiting, now: Now) -> Vec<ConsumerStatus
 }
 
 /// When a lock runs out as the wall clock says it.
-fn on_the_wall(waiting: &Waiting, now: Now, until: TimestampMs) -> TimestampMs {
+pub(super) fn on_the_wall(waiting: &Waiting, now: Now, until: TimestampMs) -> TimestampMs {
     if !waiting.is_loaded {
         return until;
     }

@@ -1,4 +1,4 @@
-//! Records go without anybody's attempt: somebody cancels them, or the log loses them.
+//! Records go without anybody's attempt: somebody cancels them, or all of them, or the log loses them.
 //!
 //! Invariants: QUE-2 (what the log loses is counted).
 
@@ -31,6 +31,36 @@ impl Deciding<'_> {
             State::Fresh | State::Resting { .. } => Taken::NoRoom,
             State::Moving { .. } | State::Done => Taken::Over,
         }
+    }
+
+    /// Everything below is done with, but for what is on its way elsewhere. It counts as cancelled, records that nobody has looked at
+    /// and gaps among them.
+    pub(super) fn purge(&mut self, below: Offset) {
+        if below <= self.start {
+            return;
+        }
+        let last = Offset(below.0 - 1);
+        let mut keys = Vec::new();
+        let mut at = self.start;
+        while at <= last {
+            let (state, run_last) = self.at(at);
+            let end = run_last.min(last);
+            if let State::Held(held) = state {
+                for offset in at.0..=end.0 {
+                    self.forget_held(Offset(offset), &held);
+                }
+                keys.extend(held.key);
+            }
+            if !matches!(state, State::Done | State::Moving { .. }) {
+                self.done(at, end, Why::Cancelled);
+            }
+            at = end.plus(1);
+        }
+        self.untrack_all(self.start, last);
+        for key in keys {
+            self.wake_key(Some(key));
+        }
+        self.waiting.cursor = self.waiting.cursor.max(below);
     }
 
     pub(super) fn log_start(&mut self, log_start: Offset) {

@@ -16,6 +16,8 @@ pub(super) const LOCK_MS_MAX: u64 = 12 * 3_600_000;
 pub(super) const ATTEMPTS_MAX: i64 = 1_000;
 /// The most records of one partition that may be held at once.
 pub(super) const IN_FLIGHT_MAX: i64 = 1_000_000;
+/// The longest delay of a queue, in milliseconds: fifteen minutes.
+pub(super) const DELAY_MS_MAX: u64 = 15 * 60_000;
 /// The longest rest between attempts, in milliseconds: seven days.
 const BACKOFF_MS_MAX: u64 = 7 * 86_400_000;
 /// The longest name of a queue: its topics are called after it.
@@ -92,6 +94,8 @@ pub struct QueueSettings {
     pub order: Order,
     /// `dead-letter`.
     pub dead_letter: DeadLetter,
+    /// `delay`.
+    pub delay: Duration,
     /// `filter`: the policy as text, which was checked; none for all records.
     pub filter: Option<Arc<str>>,
     /// `filter-scope`.
@@ -121,6 +125,8 @@ impl QueueSettings {
                 _ => Order::None,
             },
             dead_letter: DeadLetter::of(text("dead-letter")).unwrap_or(DeadLetter::OfQueue),
+            delay: duration(text("delay"))
+                .expect("a duration in force was checked, or is a default"),
             filter: Some(text("filter"))
                 .filter(|filter| !filter.is_empty())
                 .map(Into::into),

@@ -1,7 +1,7 @@
 //! Settings of one queue: its policy, kept in the catalog.
 
 use super::declaration::{Effect, Setting, SettingType, Update, Valid, settings};
-use super::queue_settings::{ATTEMPTS_MAX, IN_FLIGHT_MAX, LOCK_MS_MAX, LOCK_MS_MIN};
+use super::queue_settings::{ATTEMPTS_MAX, DELAY_MS_MAX, IN_FLIGHT_MAX, LOCK_MS_MAX, LOCK_MS_MIN};
 use Effect::Honoured;
 use Valid::{Any, Backoff, Between, DeadLetter, Duration, OneOf};
 
@@ -9,6 +9,7 @@ use Valid::{Any, Backoff, Between, DeadLetter, Duration, OneOf};
 pub(super) const TABLE: &[Setting] = settings! {
     "backoff", String, Some("exponential:1s:5m:20"), Backoff, PerQueue, Honoured, [], "How long a record rests after an attempt that failed; the jitter takes up to so many hundredths off it.";
     "dead-letter", String, Some(""), DeadLetter, PerQueue, Honoured, [], "The topic that records go to after their last attempt; empty for the queue's name and .dead, none to give them up.";
+    "delay", String, Some("0s"), Duration(0, DELAY_MS_MAX), PerQueue, Honoured, [], "How long a record waits from its timestamp on before it is delivered, where its own headers don't say.";
     "filter", String, Some(""), Any, PerQueue, Honoured, [], "Which records the queue wants, as an SNS filter policy in JSON; empty for all.";
     "filter-scope", String, Some("headers"), OneOf(&["headers", "body"]), PerQueue, Honoured, [], "Whether the filter looks at a record's headers or at its value, read as JSON.";
     "lock", String, Some("30s"), Duration(LOCK_MS_MIN, LOCK_MS_MAX), PerQueue, Honoured, [], "How long a record is held for its consumer, where the consumer does not say.";

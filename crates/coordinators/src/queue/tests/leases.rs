@@ -335,3 +335,170 @@ fn a_filter_that_changes_takes_nothing_that_was_delivered_before() {
     assert_eq!(world.take("a", 9), "1x2");
     assert_eq!(world.counts.filtered, 1, "the last one only");
 }
+
+#[test]
+fn a_lock_of_zero_counts_an_attempt_and_the_record_can_go_at_once() {
+    let mut world = World::new(policy(), plain(2));
+    let unlocked = |world: &mut World| {
+        let now = world.now();
+        let next = next_read(&world.ledger, &mut world.waiting, &world.policy, now).unwrap();
+        let found = world.found(next.from);
+        let reply = world.step(Input::Acquire(Acquire {
+            consumer: "a",
+            records_max: 9,
+            lock: Some(Duration::ZERO),
+            found: &found,
+            is_first: true,
+        }));
+        let is_over = world.last.as_ref().unwrap().is_answer_over;
+        assert!(is_over, "no record goes twice into one answer");
+        let Reply::Acquired(given) = reply else {
+            panic!("{reply:?}");
+        };
+        let late = world.settle(&[item(&given[0], Outcome::Ack)]);
+        assert!(late[0].is_err(), "nobody holds it");
+        world.tick();
+        given.iter().map(|grant| grant.attempt).collect::<Vec<_>>()
+    };
+    assert_eq!(unlocked(&mut world), [1, 1]);
+    assert_eq!(unlocked(&mut world), [2, 2]);
+    assert_eq!(unlocked(&mut world), [3], "the last attempt goes alone");
+    assert_eq!(world.counts.given_up, 1);
+    world.restart(0);
+    assert_eq!(world.take("b", 9), "1x3");
+    assert_eq!((world.counts.delivered, world.counts.failed), (6, 5));
+}
+
+#[test]
+fn each_delivery_says_when_the_first_one_was() {
+    let mut world = World::new(
+        Policy {
+            attempts_max: 0,
+            ..policy()
+        },
+        plain(1),
+    );
+    let first = world.wall_ms;
+    for attempt in 1..=2 * ATTEMPTS_REMEMBERED {
+        let given = world.receive("a", 1);
+        assert_eq!(given[0].first_given, Some(TimestampMs(first)), "{attempt}");
+        if attempt == 1 {
+            // A longer lock says nothing else.
+            world.pass(LOCK_MS / 2);
+            let longer = Outcome::Extend(Duration::from_secs(30));
+            world.end(0, longer).unwrap();
+            world.restart(0);
+        }
+        world.pass(100);
+        world.nack(0).unwrap();
+        if attempt % 7 == 0 {
+            world.restart(0);
+        }
+    }
+    world.receive("a", 1);
+    world.release(0).unwrap();
+    let again = world.receive("a", 1);
+    assert_eq!(again[0].first_given, Some(TimestampMs(first)));
+    let mut fresh = World::new(policy(), plain(1));
+    fresh.receive("a", 1);
+    fresh.release(0).unwrap();
+    fresh.pass(50);
+    let given = fresh.receive("a", 1);
+    assert_eq!(
+        given[0].first_given,
+        Some(TimestampMs(fresh.wall_ms)),
+        "what was given back was never given"
+    );
+}
+
+#[test]
+fn what_is_purged_is_done_with_whoever_holds_it() {
+    let mut topic = plain(7);
+    topic[2].due = Some(500);
+    let mut world = World::new(
+        Policy {
+            target: Some(target(50)),
+            ..policy()
+        },
+        topic,
+    );
+    let given = world.receive("a", 4);
+    world.end(1, Outcome::Reject { reason: "never" }).unwrap();
+    world.nack(3).unwrap();
+    world.step(Input::Purge(Offset(6)));
+    assert_eq!(world.counts.cancelled, 5);
+    let late = world.settle(&[item(&given[0], Outcome::Ack)]);
+    assert_eq!(late, [Err(SettleError::NotHeld(Offset(0)))]);
+    assert_eq!(moves(&world.ledger, 9).len(), 1, "it goes on");
+    assert_eq!(world.take("b", 9), "6x1", "what came later stays");
+    world.pass(500);
+    assert_eq!(world.take("b", 9), "");
+    world.moved(0);
+    assert_eq!(world.ledger.start(), Offset(6));
+    assert_eq!(world.ledger.runs(), 1);
+    world.restart(0);
+    assert_eq!(world.ledger.start(), Offset(6));
+    // To purge what was purged does nothing.
+    let length = world.log.len();
+    world.step(Input::Purge(Offset(6)));
+    assert_eq!((world.log.len(), world.counts.cancelled), (length, 5));
+}
+
+#[test]
+fn a_purge_frees_all_keys() {
+    let mut world = World::new(keyed(policy()), with_keys("AABBAC"));
+    assert_eq!(world.take("a", 2), "0x1 1x1");
+    assert_eq!(world.take("b", 1), "2x1");
+    assert_eq!(world.take("c", 9), "5x1");
+    world.nack(2).unwrap();
+    world.step(Input::Purge(Offset(4)));
+    assert_eq!(world.take("c", 9), "4x1");
+    world.topic.extend(with_keys("BA"));
+    assert_eq!(world.take("b", 9), "6x1");
+    world.ack(4).unwrap();
+    assert_eq!(world.take("b", 9), "7x1");
+}
+
+#[test]
+fn records_are_counted_whether_or_not_somebody_has_looked_at_them() {
+    let mut topic = with_keys("AAB-----");
+    topic[2].due = Some(500);
+    topic[4].is_gap = true;
+    topic[5].is_unwanted = true;
+    topic[6].due = Some(900);
+    let mut world = World::new(
+        keyed(Policy {
+            target: Some(target(50)),
+            ..policy()
+        }),
+        topic,
+    );
+    let counted = |world: &mut World| {
+        world.tick();
+        let now = world.now();
+        let mut all = counts(&world.ledger, &world.waiting, now);
+        let cursor = world.waiting.cursor(&world.ledger);
+        let found = world.found(cursor);
+        all.add(count_found(&world.ledger, now, &found));
+        assert!(!all.is_estimate);
+        (all.visible, all.in_flight, all.delayed)
+    };
+    assert_eq!(counted(&mut world), (4, 0, 2));
+    assert_eq!(world.take("a", 1), "0x1");
+    assert_eq!(counted(&mut world), (3, 1, 2));
+    assert_eq!(world.take("b", 9), "3x1 7x1", "all was looked at");
+    assert_eq!(counted(&mut world), (1, 3, 2));
+    world.restart(0);
+    assert_eq!(counted(&mut world), (1, 3, 2));
+    world.pass(500);
+    assert_eq!(counted(&mut world), (2, 3, 1));
+    world.nack(0).unwrap();
+    assert_eq!(counted(&mut world), (3, 2, 1));
+    let reason = "never";
+    world.end(3, Outcome::Reject { reason }).unwrap();
+    assert_eq!(counted(&mut world), (3, 1, 1), "on its way elsewhere");
+    world.pass(LOCK_MS);
+    assert_eq!(counted(&mut world), (5, 0, 0));
+    let unseen = count_unseen(&world.ledger, Offset(0), Offset(8));
+    assert_eq!((unseen.visible, unseen.is_estimate), (5, true));
+}

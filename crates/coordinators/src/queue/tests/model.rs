@@ -36,6 +36,11 @@ enum Op {
     Kill,
     PowerCut,
     LogStart(prop::sample::Index),
+    Purge,
+    Unlocked {
+        consumer: usize,
+    },
+    Count,
 }
 
 fn record() -> impl Strategy<Value = Record> {
@@ -67,7 +72,24 @@ fn op() -> impl Strategy<Value = Op> {
         1 => Just(Op::Kill),
         1 => Just(Op::PowerCut),
         1 => index().prop_map(Op::LogStart),
+        1 => Just(Op::Purge),
+        1 => consumer().prop_map(|consumer| Op::Unlocked { consumer }),
+        2 => Just(Op::Count),
     ]
+}
+
+impl Op {
+    /// What stands in the topic from an offset on.
+    fn all_from(world: &World, from: Offset) -> Vec<Found> {
+        let mut from = from.0;
+        let mut all = Vec::new();
+        while from < world.topic.len() as i64 {
+            let found = world.found(Offset(from));
+            from += found.len() as i64;
+            all.extend(found);
+        }
+        all
+    }
 }
 
 /// How a record ended, as far as its reader was told.
@@ -418,6 +440,9 @@ impl Model {
                 self.world.wall_ms += 1;
                 self.world.restart(lost);
             }
+            Op::Purge => self.purge(),
+            Op::Unlocked { consumer } => self.receive_unlocked(consumer),
+            Op::Count => self.check_counts(),
             Op::LogStart(index) => {
                 if let Some(offset) = self.any_offset(&index).filter(|offset| offset % 5 == 0) {
                     self.world.step(Input::LogStart(Offset(offset)));
@@ -441,6 +466,70 @@ impl Model {
         if taken == [true] && !self.now.held.contains_key(&offset) {
             self.now.ended.insert(offset, End::Cancelled);
         }
+    }
+
+    fn purge(&mut self) {
+        let end = self.world.topic.len() as i64;
+        self.world.step(Input::Purge(Offset(end)));
+        self.now.held.clear();
+        for offset in self.log_start..end {
+            let state = self.world.ledger.state(Offset(offset)).0;
+            let is_over = matches!(state, State::Done | State::Moving { .. });
+            assert!(is_over, "QUE-2: {offset} was purged, and is {state:?}");
+            self.now.ended.entry(offset).or_insert(End::Cancelled);
+        }
+    }
+
+    /// A receive without a lock: the attempts count, and nobody holds anything.
+    fn receive_unlocked(&mut self, consumer: usize) {
+        let now = self.world.now();
+        let (ledger, policy) = (&self.world.ledger, &self.world.policy);
+        let next = next_read(ledger, &mut self.world.waiting, policy, now);
+        let found = next.map_or(Vec::new(), |next| self.world.found(next.from));
+        let reply = self.world.step(Input::Acquire(Acquire {
+            consumer: CONSUMERS[consumer],
+            records_max: 3,
+            lock: Some(Duration::ZERO),
+            found: &found,
+            is_first: true,
+        }));
+        let Reply::Acquired(given) = reply else {
+            panic!("{reply:?}");
+        };
+        for grant in &given {
+            self.check_given(consumer, grant, &given);
+            self.now.attempts.insert(grant.offset.0, grant.attempt);
+            self.receipts.push(*grant);
+        }
+        self.world.tick();
+        for grant in &given {
+            let state = self.world.ledger.state(grant.offset).0;
+            let attempts = match state {
+                State::Resting { attempts, .. } => attempts,
+                State::Fresh => 0,
+                State::Held(_) => panic!("QUE-1: {} is held by nobody", grant.offset),
+                State::Moving { .. } | State::Done => continue,
+            };
+            // A later one of a key came back with the first.
+            assert!(attempts == grant.attempt || attempts + 1 == grant.attempt);
+            self.now.attempts.insert(grant.offset.0, attempts);
+        }
+    }
+
+    /// The numbers are those of the records one by one.
+    fn check_counts(&mut self) {
+        self.world.tick();
+        let now = self.world.now();
+        let (ledger, waiting) = (&self.world.ledger, &self.world.waiting);
+        let mut counted = counts(ledger, waiting, now);
+        let cursor = waiting.cursor(ledger);
+        let all = Op::all_from(&self.world, cursor);
+        counted.add(count_found(ledger, now, &all));
+        let from_start = Op::all_from(&self.world, ledger.start());
+        let mut expected = count_found(ledger, now, &from_start);
+        expected.in_flight = self.now.held.len() as u64;
+        // What nobody wants any more or ever did may have been looked at already, and then it is over.
+        assert_eq!(counted, expected);
     }
 
     fn any_offset(&self, index: &prop::sample::Index) -> Option<i64> {

@@ -122,14 +122,16 @@ fn held() -> impl Strategy<Value = Held> {
         any::<u32>(),
         any::<u64>(),
         any::<bool>(),
+        proptest::option::of(any::<i64>()),
     )
         .prop_map(
-            |(attempts, consumer, grant, until, lock_ms, key, is_cancelled)| Held {
+            |(attempts, consumer, grant, until, lock_ms, key, is_cancelled, given)| Held {
                 attempts,
                 consumer,
                 grant,
                 until: until.into(),
                 lock_ms,
+                given: given.unwrap_or(until.saturating_sub(lock_ms.into())).into(),
                 key: std::num::NonZeroU64::new(key),
                 is_cancelled,
             },
@@ -171,12 +173,14 @@ fn update() -> impl Strategy<Value = Update> {
         base: base.into(),
         next: u64::from(base) + u64::from(more),
     });
-    let attempt = (any::<i64>(), any::<u16>(), ".{0,9}", ".{0,9}");
-    let attempt = attempt.prop_map(|(at, attempt, consumer, reason)| Attempt {
+    let first = proptest::option::of(any::<i64>());
+    let attempt = (any::<i64>(), any::<u16>(), ".{0,9}", ".{0,9}", first);
+    let attempt = attempt.prop_map(|(at, attempt, consumer, reason, first)| Attempt {
         at: at.into(),
         attempt,
         consumer: consumer.into(),
         reason: reason.into(),
+        first_given: first.map(Into::into),
     });
     let changes = proptest::collection::vec((0..1_000_000_i64, 0..99_i64, to()), 0..9);
     let changes = changes.prop_map(|all| {
@@ -267,6 +271,7 @@ fn the_bytes_of_a_record_stay_as_they_are() {
                     grant: 5,
                     until: 1_000.into(),
                     lock_ms: 200,
+                    given: 800.into(),
                     key: std::num::NonZeroU64::new(1),
                     is_cancelled: false,
                 })),
