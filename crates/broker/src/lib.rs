@@ -89,7 +89,7 @@ pub use groups::{CoordinatorError, GroupPosition, GroupRequestError, Groups, OFF
 pub use identity::{IDENTITY_FILE, Identity, IdentityError};
 pub use log_dirs::{DescribeProducersError, LogDir};
 pub use lookup::{EpochError, LookupError, PartitionUnavailable, TopicRef};
-pub use metrics::{ListenerMetrics, Metrics, RequestMetrics};
+pub use metrics::{ListenerMetrics, Metrics, NotificationMetrics, RequestMetrics};
 pub use offsets_types::{
     DeleteRecordsError, EpochEnd, ListOffsetsError, ListedOffset, OffsetSpec, OffsetsError,
 };

@@ -24,8 +24,27 @@ pub fn write_atomically_beside(
     bytes: &[u8],
     suffix: &str,
 ) -> io::Result<()> {
+    replace(disk, path, bytes, suffix, |_| Ok(()))
+}
+
+/// As [`write_atomically`], of a secret: nobody but the process's own user may read the file, from before its bytes are in it.
+///
+/// # Errors
+/// As there.
+pub fn write_privately(disk: &dyn Disk, path: &Path, bytes: &[u8]) -> io::Result<()> {
+    replace(disk, path, bytes, ".tmp", |beside| disk.hide(beside))
+}
+
+fn replace(
+    disk: &dyn Disk,
+    path: &Path,
+    bytes: &[u8],
+    suffix: &str,
+    prepare: impl FnOnce(&Path) -> io::Result<()>,
+) -> io::Result<()> {
     let beside = temporary_path(path, suffix)?;
     let file = disk.open(&beside, OpenMode::CreateOrOpen)?;
+    prepare(&beside)?;
     file.set_len(0)?;
     file.write_all_at(bytes, 0)?;
     file.sync_data()?;

@@ -56,6 +56,10 @@ pub trait Disk: fmt::Debug + Send + Sync + 'static {
     fn open(&self, path: &Path, mode: OpenMode) -> io::Result<Arc<dyn DiskFile>>;
     /// Notes a file that stays open. Where too many are open, those that were not used for longest are closed.
     fn keep(&self, _file: &Arc<KeptFile>) {}
+    /// Lets nobody but the process's own user read a file. Does nothing where there are no users.
+    fn hide(&self, _path: &Path) -> io::Result<()> {
+        Ok(())
+    }
     /// Makes the names in a directory durable (not those in the directories below it).
     fn sync_dir(&self, path: &Path) -> io::Result<()>;
     /// How many bytes can still be written.

@@ -16,7 +16,7 @@ pub mod simulated;
 
 use std::sync::Arc;
 
-pub use atomically::{read_bounded, write_atomically, write_atomically_beside};
+pub use atomically::{read_bounded, write_atomically, write_atomically_beside, write_privately};
 pub use clock::{Clock, ManualClock, SystemClock};
 pub use disk::{DirEntry, Disk, DiskFile, OpenMode};
 pub use entropy::{Entropy, OsEntropy, SeededEntropy};

@@ -9,11 +9,13 @@ mod broker_gauges;
 mod cleaner;
 mod lag;
 mod listeners;
+mod notifications;
 mod queues;
 mod topics;
 
 pub(crate) use cleaner::CleanerMetrics;
 pub use listeners::{ListenerMetrics, RequestMetrics};
+pub use notifications::NotificationMetrics;
 pub(crate) use topics::TopicMetrics;
 
 use crate::broker::Broker;
@@ -37,6 +39,7 @@ pub struct Metrics {
     registry: Registry,
     topics: TopicFamilies,
     listeners: ListenerMetrics,
+    notifications: NotificationMetrics,
     cleaner: CleanerMetrics,
     commits: Arc<CommitLatency>,
     lost: Family<Labels<3>, Counter>,
@@ -60,6 +63,7 @@ impl Metrics {
         let topics = TopicFamilies::register(&mut registry, latencies);
         let cleaner = CleanerMetrics::register(&mut registry);
         let listeners = ListenerMetrics::register(&mut registry);
+        let notifications = NotificationMetrics::register(&mut registry);
         let lost = Family::<Labels<3>, Counter>::default();
         registry.register(
             "group_records_lost_to_retention",
@@ -74,6 +78,7 @@ impl Metrics {
             registry,
             topics,
             listeners,
+            notifications,
             cleaner,
             commits,
             lost,
@@ -111,6 +116,11 @@ impl Metrics {
     /// The hooks that listeners count with.
     pub fn listeners(&self) -> &ListenerMetrics {
         &self.listeners
+    }
+
+    /// What becomes of messages that are sent to endpoints.
+    pub fn notifications(&self) -> &NotificationMetrics {
+        &self.notifications
     }
 
     pub(crate) fn cleaner(&self) -> &CleanerMetrics {

@@ -8,6 +8,7 @@
 use super::record::Record;
 use super::{CatalogView, Decision, Ledger};
 use bytes::Bytes;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use thiserror::Error;
 
@@ -39,6 +40,9 @@ impl Document {
         self.space.len() + self.name.len() + self.bytes.len()
     }
 }
+
+/// The documents of one space, by name.
+pub type DocumentsOfSpace = Arc<BTreeMap<String, Arc<Document>>>;
 
 /// A document asked for.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,6 +1,6 @@
 //! What the catalog's topic remembers, and the snapshot of it that readers hold.
 
-use super::documents::Document;
+use super::documents::{Document, DocumentsOfSpace};
 use super::record::{BrokerScope, Queue, Record, Topic};
 use fanlog_model::invariants::CAT_1;
 use fanlog_model::settings::Overrides;
@@ -22,7 +22,7 @@ pub struct CatalogView {
     queues_by_id: BTreeMap<Uuid, GroupId>,
     queues_by_topic: BTreeMap<TopicId, BTreeSet<GroupId>>,
     /// By space and name. A space is behind a pointer of its own, so that a change elsewhere copies none of its entries.
-    documents: BTreeMap<String, Arc<BTreeMap<String, Arc<Document>>>>,
+    documents: BTreeMap<String, DocumentsOfSpace>,
     document_count: usize,
     document_bytes: usize,
     partitions: u64,
@@ -103,6 +103,11 @@ impl CatalogView {
     /// The document of that name.
     pub fn document(&self, space: &str, name: &str) -> Option<&Arc<Document>> {
         self.documents.get(space)?.get(name)
+    }
+
+    /// The documents of a space, as they are kept: the very same map as long as none of them changes. None where there is no document.
+    pub fn documents_of(&self, space: &str) -> Option<&DocumentsOfSpace> {
+        self.documents.get(space)
     }
 
     /// The documents of a space, by name.

@@ -36,7 +36,7 @@ pub use create_topics::{CreateTopicError, CreatedTopic, NewTopic, create_topics}
 pub use delete_topics::{DeleteTopicError, DeletedTopic, TopicRef, delete_topics};
 pub use documents::{
     DOCUMENT_BYTES_MAX, DOCUMENT_NAME_BYTES_MAX, DOCUMENTS_BYTES_MAX, DOCUMENTS_MAX, Document,
-    DocumentError, PutDocument, delete_document, put_document,
+    DocumentError, DocumentsOfSpace, PutDocument, delete_document, put_document,
 };
 pub use internal_topic::{InternalTopic, ensure_internal_topic};
 pub use ledger::{CatalogView, Ledger, apply};

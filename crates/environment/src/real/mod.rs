@@ -17,7 +17,7 @@ use file::{OpenFiles, RealFile};
 use kept_files::KeptFiles;
 use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io;
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -25,6 +25,8 @@ use std::sync::atomic::Ordering;
 /// Readable by the owner and, for backups and inspection, by the group; the umask may take more away.
 const FILE_PERMISSIONS: u32 = 0o640;
 const DIR_PERMISSIONS: u32 = 0o750;
+/// Of a file that holds a secret.
+const OWN_PERMISSIONS: u32 = 0o600;
 
 /// The machine's disk. The data directory stays locked until this is dropped.
 #[derive(Debug)]
@@ -145,6 +147,11 @@ impl Disk for RealDisk {
         let max = self.files.max - self.files.max / 4;
         while self.files.count.load(Ordering::Relaxed) > max && self.kept.close_one() {}
         self.kept.add(file);
+    }
+
+    fn hide(&self, path: &Path) -> io::Result<()> {
+        let own = fs::Permissions::from_mode(OWN_PERMISSIONS);
+        fs::set_permissions(self.locate(path)?, own)
     }
 
     fn sync_dir(&self, path: &Path) -> io::Result<()> {

@@ -15,6 +15,8 @@ pub struct AwsSettings {
     pub queue_partitions: i32,
     /// `aws.region`.
     pub region: String,
+    /// `aws.sns.confirmation`.
+    pub has_sns_confirmation: bool,
     /// `aws.sns.endpoints`.
     pub sns_endpoints: Vec<String>,
     /// `aws.strict-names`.
@@ -60,6 +62,7 @@ impl AwsSettings {
             credentials: credentials.expect("it was checked, or is the default"),
             queue_partitions: partitions.expect("it was checked, or is the default"),
             region: text("aws.region").to_owned(),
+            has_sns_confirmation: text("aws.sns.confirmation") == "true",
             sns_endpoints: items(text("aws.sns.endpoints")),
             has_strict_names: text("aws.strict-names") == "true",
         }
