@@ -1,0 +1,168 @@
+//! ReceiveMessage: messages of all that a queue reads, held for who asks.
+//!
+//! What is older than the queue keeps messages is not answered but ended here: a topic lets go of old records a segment at a time, and SQS
+//! promises more.
+//!
+//! In -> out: how many, how long to wait, how long to hold -> messages.
+
+use super::{Queue, QueueDocument, Sqs, message, refused};
+use crate::config::Caller;
+use crate::service::Outcome;
+use fanlog_aws_protocol::sqs::{ReceiveMessage, ReceiveMessageResponse, Response};
+use fanlog_aws_protocol::{AwsError, Reply};
+use fanlog_broker::{FetchMemory, Message, Receive, SettleOutcome};
+use fanlog_model::GroupId;
+use std::collections::HashMap;
+use std::time::Duration;
+use tokio::time::Instant;
+
+/// The most bytes of messages in an answer; one alone may have more.
+const BYTES_MAX: usize = 4 * 1024 * 1024;
+
+const SYSTEM_ATTRIBUTES: &[&str] = &[
+    "All",
+    "ApproximateFirstReceiveTimestamp",
+    "ApproximateReceiveCount",
+    "AWSTraceHeader",
+    "DeadLetterQueueSourceArn",
+    "MessageDeduplicationId",
+    "MessageGroupId",
+    "SenderId",
+    "SentTimestamp",
+    "SequenceNumber",
+];
+
+/// What was received, before it is written.
+pub(super) struct Taken {
+    pub(super) messages: Vec<Message>,
+    pub(super) memory: Option<FetchMemory>,
+}
+
+impl Sqs {
+    pub(super) async fn receive(
+        &self,
+        caller: &Caller,
+        asked: &ReceiveMessage,
+    ) -> Result<Outcome, AwsError> {
+        let queue = self.queue(caller, &asked.queue_url)?;
+        let is_unknown = |name: &&String| !SYSTEM_ATTRIBUTES.contains(&name.as_str());
+        if let Some(name) = asked.system_attribute_names.iter().find(is_unknown) {
+            return Err(AwsError::invalid_attribute_name(name));
+        }
+        let attempt = asked.receive_request_attempt_id.as_deref();
+        let attempt = attempt.filter(|_| queue.value.is_fifo());
+        let again = match attempt {
+            Some(id) => self.received_before(&queue, asked, id).await?,
+            None => None,
+        };
+        let taken = match again {
+            Some(taken) => taken,
+            None => {
+                let taken = self.take(&queue, asked).await?;
+                if let Some(id) = attempt {
+                    self.attempts.note(&queue, id, &taken.messages);
+                }
+                taken
+            }
+        };
+        let answer = self.answer_of(&queue.value, asked, &taken.messages);
+        Ok(Outcome {
+            reply: Reply::Sqs(Response::ReceiveMessage(answer)),
+            memory: taken.memory,
+        })
+    }
+
+    fn answer_of(
+        &self,
+        queue: &QueueDocument,
+        asked: &ReceiveMessage,
+        messages: &[Message],
+    ) -> ReceiveMessageResponse {
+        let own = queue.group();
+        let messages = messages.iter().map(|message| {
+            let of_sns = (message.queue != own)
+                .then(|| self.sns.delivered(queue, message))
+                .flatten();
+            match of_sns {
+                None => message::to_answer(&self.shared, queue, asked, message),
+                Some(delivered) => {
+                    let mut attributes = delivered.attributes;
+                    attributes.retain(|name, _| asked.wants_attribute(name));
+                    let body = delivered.body;
+                    message::answered(&self.shared, queue, asked, message, body, attributes)
+                }
+            }
+        });
+        ReceiveMessageResponse {
+            messages: messages.collect(),
+        }
+    }
+
+    /// Takes messages that are young enough, waiting for the first one.
+    async fn take(&self, queue: &Queue, asked: &ReceiveMessage) -> Result<Taken, AwsError> {
+        let document = &queue.value;
+        let sources = self.sources(document);
+        let records_max = usize::try_from(asked.max_number_of_messages.unwrap_or(1)).unwrap_or(1);
+        let wait = seconds(asked.wait_time_seconds).unwrap_or_else(|| document.wait());
+        let until = Instant::now() + wait;
+        loop {
+            let wanted = Receive {
+                consumer: "".into(),
+                records_max,
+                bytes_max: BYTES_MAX,
+                wait_max: until.saturating_duration_since(Instant::now()),
+                lock: Some(self.visibility(document, asked)),
+            };
+            let queues = self.shared.broker.queues();
+            let received = queues.receive_any(&sources, wanted).await.map_err(refused)?;
+            let (old, messages) = self.without_old(document, received.messages);
+            let is_empty = messages.is_empty();
+            if is_empty && !old.is_empty() {
+                self.end(&sources, old).await;
+                continue;
+            }
+            self.end(&sources, old).await;
+            return Ok(Taken {
+                messages,
+                memory: Some(received.memory),
+            });
+        }
+    }
+
+    pub(super) fn visibility(&self, queue: &QueueDocument, asked: &ReceiveMessage) -> Duration {
+        seconds(asked.visibility_timeout_seconds).unwrap_or_else(|| queue.visibility())
+    }
+
+    /// Those that are older than the queue keeps messages, and the others.
+    fn without_old(
+        &self,
+        queue: &QueueDocument,
+        messages: Vec<Message>,
+    ) -> (Vec<Message>, Vec<Message>) {
+        let now = self.shared.now().0;
+        let kept = i64::try_from(queue.retention().as_millis()).unwrap_or(i64::MAX);
+        let is_old = |message: &Message| message::sent_at(message).0.saturating_add(kept) < now;
+        messages.into_iter().partition(is_old)
+    }
+
+    /// Ends messages that are too old. One that can't be ended now comes again, and is too old then.
+    async fn end(&self, sources: &[GroupId], old: Vec<Message>) {
+        let mut by_queue: HashMap<GroupId, Vec<_>> = HashMap::new();
+        for message in old {
+            let of_queue = by_queue.entry(message.queue).or_default();
+            of_queue.push((message.receipt, SettleOutcome::Ack));
+        }
+        for (queue, items) in by_queue {
+            debug_assert!(sources.contains(&queue));
+            let settled = self.shared.broker.queues().settle(&queue, items).await;
+            if let Err(error) = settled {
+                tracing::debug!(%queue, %error, "messages that are too old are ended later");
+            }
+        }
+    }
+}
+
+pub(super) fn seconds(given: Option<i64>) -> Option<Duration> {
+    let given = given.and_then(|seconds| u64::try_from(seconds).ok());
+    given.map(Duration::from_secs)
+}
