@@ -49,13 +49,25 @@ const ALLOWED: &[(&str, &[&str])] = &[
         ],
     ),
     (
+        "fanlog-aws",
+        &[
+            "fanlog-model",
+            "fanlog-aws-protocol",
+            "fanlog-coordinators",
+            "fanlog-environment",
+            "fanlog-broker",
+        ],
+    ),
+    (
         "fanlog-http-listener",
         &[
             "fanlog-model",
             "fanlog-protocol",
+            "fanlog-aws-protocol",
             "fanlog-coordinators",
             "fanlog-environment",
             "fanlog-broker",
+            "fanlog-aws",
         ],
     ),
     // A broker is there for its tests and examples only.

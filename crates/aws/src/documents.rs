@@ -116,7 +116,9 @@ impl<T: Serialize + DeserializeOwned> Documents<T> {
         }
         let value = serde_json::from_slice(&document.bytes).map_err(|error| {
             let Document { space, name, .. } = &*document;
-            let message = format!("{space} '{name}' can't be read: {error}; a newer version of fanlog wrote it");
+            let message = format!(
+                "{space} '{name}' can't be read: {error}; a newer version of fanlog wrote it"
+            );
             AwsError::internal_failure(message)
         })?;
         let name = document.name.clone();

@@ -72,7 +72,10 @@ impl Names {
 
     /// The broker's queue by which a queue reads an SNS topic.
     pub fn subscription(&self, region: &str, queue: &str, sns_topic: &str) -> GroupId {
-        group(&format!("{}.sns.{sns_topic}", self.in_region(region, queue)))
+        group(&format!(
+            "{}.sns.{sns_topic}",
+            self.in_region(region, queue)
+        ))
     }
 
     fn in_region(&self, region: &str, name: &str) -> String {
@@ -84,7 +87,8 @@ impl Names {
 }
 
 fn topic(name: &str) -> TopicName {
-    TopicName::new(&fitted(name)).expect("names were checked to have legal letters, and are short enough now")
+    TopicName::new(&fitted(name))
+        .expect("names were checked to have legal letters, and are short enough now")
 }
 
 fn group(name: &str) -> GroupId {
@@ -114,7 +118,10 @@ mod tests {
         assert_eq!(names.of_document("mail"), (home, "mail"));
         assert_eq!(names.of_document("eu-west-2/mail"), (away, "mail"));
         assert_eq!(names.queue_topic(home, "mail").as_str(), "sqs.mail");
-        assert_eq!(names.queue_topic(away, "mail").as_str(), "sqs.aws-eu-west-2.mail");
+        assert_eq!(
+            names.queue_topic(away, "mail").as_str(),
+            "sqs.aws-eu-west-2.mail"
+        );
         assert_eq!(names.queue(home, "mail.fifo").as_str(), "mail.fifo");
         assert_eq!(names.queue(away, "mail").as_str(), "aws-eu-west-2.mail");
         assert_eq!(names.sns_topic(home, "orders").as_str(), "orders");

@@ -12,6 +12,9 @@ use fanlog_aws_protocol::{AwsError, Call, Parsed, Refused, Reply, RequestHead, p
 use fanlog_broker::{Broker, FetchMemory};
 use std::sync::Arc;
 
+/// The longest name of a region.
+const REGION_BYTES_MAX: usize = 32;
+
 /// An answer, and the share of memory that it takes until it is sent.
 #[derive(Debug)]
 pub struct Answer {
@@ -103,7 +106,7 @@ impl Service {
         body: &[u8],
         parsed: Parsed,
     ) -> Result<Outcome, AwsError> {
-        self.check_caller(head, body, parsed.authentication.as_ref())?;
+        self.check_caller(head, body)?;
         let caller = self.caller(head, parsed.authentication.as_ref());
         tracing::trace!(action = parsed.call.action(), region = %caller.region, "asked");
         match parsed.call {
@@ -113,30 +116,39 @@ impl Service {
     }
 
     /// Whether who asks is who it says to be, where that is asked of them.
-    fn check_caller(
-        &self,
-        head: &RequestHead<'_>,
-        body: &[u8],
-        authentication: Option<&Authentication>,
-    ) -> Result<(), AwsError> {
+    fn check_caller(&self, head: &RequestHead<'_>, body: &[u8]) -> Result<(), AwsError> {
         let known = &self.shared.config.credentials.0;
         if known.is_empty() {
             return Ok(());
         }
-        let _ = (head, body, authentication, sigv4::authentication);
-        Ok(())
+        let secret_of = |id: &str| {
+            let found = known.iter().find(|(known, _)| known == id);
+            found.map(|(_, secret)| secret.clone())
+        };
+        let now_seconds = self.shared.now().0.div_euclid(1_000);
+        sigv4::verify(head, body, &secret_of, now_seconds).map(|_| ())
     }
 
     fn caller(&self, head: &RequestHead<'_>, authentication: Option<&Authentication>) -> Caller {
         let config = &self.shared.config;
         let host = head.header("host").unwrap_or("localhost");
-        let region = authentication.map_or(config.region.as_str(), |found| &found.scope.region);
+        let region = authentication.map(|found| found.scope.region.as_str());
+        // It becomes a part of names: what can't be one is not another region.
+        let region = region.filter(|region| is_region(region));
+        let region = region.unwrap_or(&config.region);
         Caller {
             region: region.into(),
             account: config.account.as_str().into(),
             base_url: format!("http://{host}"),
-            sender: authentication
-                .map_or_else(|| config.account.clone(), |found| found.access_key.clone()),
+            sender: authentication.map_or_else(
+                || config.account.clone(),
+                |found| found.access_key_id.clone(),
+            ),
         }
     }
+}
+
+fn is_region(text: &str) -> bool {
+    let is_legal = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
+    (1..=REGION_BYTES_MAX).contains(&text.len()) && text.bytes().all(is_legal)
 }

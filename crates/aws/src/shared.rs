@@ -7,9 +7,7 @@ use crate::sqs::{self, Queue, QueueDocument};
 use fanlog_aws_protocol::AwsError;
 use fanlog_aws_protocol::arn::Arn;
 use fanlog_broker::Broker;
-use fanlog_coordinators::catalog::{
-    CreateTopicError, DeleteTopicError, NewTopic, TopicRef,
-};
+use fanlog_coordinators::catalog::{CreateTopicError, DeleteTopicError, NewTopic, TopicRef};
 use fanlog_model::{TimestampMs, TopicId, TopicName};
 use std::collections::BTreeMap;
 use std::sync::Arc;

@@ -5,6 +5,7 @@ use crate::cross_site::Hosts;
 use crate::problem::{Kind, Problem};
 use axum::extract::{FromRequestParts, Path};
 use axum::http::request::Parts;
+use fanlog_aws::{AwsConfig, Service};
 use fanlog_broker::Broker;
 use fanlog_model::{GroupId, TopicName};
 use serde::de::DeserializeOwned;
@@ -48,6 +49,8 @@ impl Memory {
 #[derive(Clone)]
 pub(crate) struct Context {
     pub(crate) broker: Arc<Broker>,
+    /// SQS and SNS.
+    pub(crate) aws: Service,
     pub(crate) hosts: Arc<Hosts>,
     /// The bytes of batches that may be held at once.
     pub(crate) batches: Memory,
@@ -65,7 +68,9 @@ impl Context {
         stopping: watch::Receiver<bool>,
     ) -> Self {
         let small = config.request_memory_bytes / SMALL_SHARE;
+        let aws = AwsConfig::of(&broker.settings().aws);
         Self {
+            aws: Service::new(broker.clone(), aws),
             broker,
             hosts: Arc::new(Hosts::new(config.hosts.clone())),
             patience: config.patience,

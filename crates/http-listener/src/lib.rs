@@ -1,4 +1,4 @@
-//! HTTP on one port: topics and queues below `/v1`, metrics for Prometheus, health for whoever restarts us.
+//! HTTP on one port: topics and queues below `/v1`, SQS and SNS at `/`, metrics for Prometheus, health for whoever restarts us.
 //!
 //! Why it exists: a service that has work to be done wants the next message and a library for HTTP, which it has; an operator asks "is it
 //! up, is it stuck?" without a Kafka client.
@@ -22,6 +22,7 @@ mod openapi;
 mod problem;
 mod refusals;
 
+mod aws;
 mod cancel;
 mod dead;
 mod health;
@@ -38,7 +39,7 @@ use crate::context::Context;
 use crate::problem::{Kind, Problem};
 use axum::Router;
 use axum::extract::{Request, State};
-use axum::http::{StatusCode, Uri, header};
+use axum::http::{StatusCode, header};
 use axum::middleware::{self, Next};
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
@@ -139,6 +140,8 @@ impl HttpListener {
     /// Serves until `shutdown` turns true: who waits for messages is answered then, and requests that do not end soon after are cut.
     pub async fn serve(self, shutdown: watch::Receiver<bool>) {
         let context = Context::new(self.broker, &self.config, shutdown.clone());
+        let aws = context.aws.clone();
+        tokio::spawn(async move { aws.recover().await });
         let serving = Serving {
             router: router(context.clone()),
             router_beside: probes().fallback(no_place).with_state(context),
@@ -170,7 +173,7 @@ fn router(context: Context) -> Router {
     let of_v1 = routes::router().route_layer(from_elsewhere);
     probes()
         .merge(of_v1)
-        .fallback(unknown_path)
+        .fallback(elsewhere)
         .method_not_allowed_fallback(method_not_allowed)
         .with_state(context)
 }
@@ -193,14 +196,16 @@ async fn method_not_allowed(request: Request) -> Problem {
     )
 }
 
-async fn unknown_path(uri: Uri) -> Problem {
-    Problem::new(
-        Kind::UnknownPath,
-        format!(
-            "there is nothing at {}; here are /metrics, /health/live, /health/ready and what GET /v1/openapi.json lists",
-            uri.path()
-        ),
-    )
+/// SQS and SNS, whose requests are told by more than their path; or nothing.
+async fn elsewhere(State(context): State<Context>, request: Request) -> Response {
+    if aws::is_for_aws(&request) {
+        return aws::answer(&context, request).await;
+    }
+    let path = request.uri().path();
+    let detail = format!(
+        "there is nothing at {path}; here are /metrics, /health/live, /health/ready, what GET /v1/openapi.json lists, and SQS and SNS at POST /"
+    );
+    Problem::new(Kind::UnknownPath, detail).into_response()
 }
 
 /// Lag ages are read from the disk, so the work is done where waiting for it holds nobody up.

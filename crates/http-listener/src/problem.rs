@@ -119,6 +119,11 @@ impl Problem {
         self.kind.status().is_client_error()
     }
 
+    /// What is wrong, in words.
+    pub(crate) fn detail(&self) -> &str {
+        &self.detail
+    }
+
     /// As JSON.
     pub(crate) fn to_json(&self) -> Value {
         let mut members = Map::new();

@@ -133,7 +133,9 @@ fn canonical(name: &str, value: &str) -> Result<String, AwsError> {
             .ok_or_else(|| AwsError::invalid_attribute_value(name))
     };
     let one_of = |values: &[&'static str]| {
-        let found = values.iter().find(|known| known.eq_ignore_ascii_case(value));
+        let found = values
+            .iter()
+            .find(|known| known.eq_ignore_ascii_case(value));
         found
             .map(|found| (*found).to_owned())
             .ok_or_else(|| AwsError::invalid_attribute_value(name))
@@ -235,7 +237,11 @@ mod tests {
         check("VisibilityTimeout", "x", Err("InvalidAttributeValue"));
         check("DelaySeconds", "900", Ok("900"));
         check("MaximumMessageSize", "1023", Err("InvalidAttributeValue"));
-        check("MaximumMessageSize", "1048577", Err("InvalidAttributeValue"));
+        check(
+            "MaximumMessageSize",
+            "1048577",
+            Err("InvalidAttributeValue"),
+        );
         check("ContentBasedDeduplication", "True", Ok("true"));
         check("DeduplicationScope", "group", Err("InvalidAttributeValue"));
         check("Policy", "[]", Err("InvalidAttributeValue"));
@@ -263,7 +269,10 @@ mod tests {
 
     #[test]
     fn a_queue_made_again_differs_in_the_attributes_that_were_said() {
-        let of_queue = in_force(&given(&[(VISIBILITY, "10"), (POLICY, r#"{"a": 1}"#)]), false);
+        let of_queue = in_force(
+            &given(&[(VISIBILITY, "10"), (POLICY, r#"{"a": 1}"#)]),
+            false,
+        );
         let check = |asked: &[(&str, &str)], expected: Option<&str>| {
             let different = first_difference(&of_queue, &given(asked));
             assert_eq!(different.as_deref(), expected, "{asked:?}");

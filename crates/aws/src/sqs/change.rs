@@ -17,7 +17,10 @@ impl Sqs {
     ) -> Result<Response, AwsError> {
         let queue = self.queue(caller, &asked.queue_url)?;
         let is_fifo = queue.value.is_fifo();
-        let names_fifo = asked.attributes.keys().any(|name| name.trim() == attributes::FIFO_QUEUE);
+        let names_fifo = asked
+            .attributes
+            .keys()
+            .any(|name| name.trim() == attributes::FIFO_QUEUE);
         if names_fifo && attributes::wants_fifo(&asked.attributes) != is_fifo {
             return Err(AwsError::invalid_attribute_value(attributes::FIFO_QUEUE));
         }
@@ -69,7 +72,10 @@ impl Sqs {
         let given = |(name, value)| (name, Some(value));
         let changes = settings.into_iter().map(given).collect();
         let queues = self.shared.broker.queues();
-        queues.alter(&queue.group(), changes).await.map_err(refused)?;
+        queues
+            .alter(&queue.group(), changes)
+            .await
+            .map_err(refused)?;
         self.sns.settings_changed(queue).await
     }
 }

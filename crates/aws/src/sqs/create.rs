@@ -154,20 +154,23 @@ impl Sqs {
         };
         let text = queue.attributes.get(attributes::REDRIVE_POLICY);
         let text = text.map_or("", String::as_str);
-        let wrong = |reason: &str| {
-            AwsError::invalid_value_for(attributes::REDRIVE_POLICY, text, reason)
-        };
+        let wrong =
+            |reason: &str| AwsError::invalid_value_for(attributes::REDRIVE_POLICY, text, reason);
         let source = queue.arn(&self.shared.config.account);
         if policy.target == source {
             return Err(wrong("Dead letter target must be another queue."));
         }
         if policy.target.region != queue.region {
-            return Err(wrong("Dead-letter target owner should be in the same region as the source."));
+            return Err(wrong(
+                "Dead-letter target owner should be in the same region as the source.",
+            ));
         }
         let target = self.shared.queue_of(&policy.target)?;
         let target = target.ok_or_else(|| wrong("Dead letter target does not exist."))?;
         if target.value.is_fifo() != queue.is_fifo() {
-            return Err(wrong("Dead-letter queue must be same type of queue as the source."));
+            return Err(wrong(
+                "Dead-letter queue must be same type of queue as the source.",
+            ));
         }
         match target.value.allows(&source) {
             true => Ok(()),

@@ -99,9 +99,7 @@ const TOKEN_PREFIX: &str = "after:";
 
 fn read_token(token: &str) -> Result<String, AwsError> {
     let after = token.strip_prefix(TOKEN_PREFIX).map(str::to_owned);
-    after.ok_or_else(|| {
-        AwsError::invalid_parameter_value("Invalid or expired next token.")
-    })
+    after.ok_or_else(|| AwsError::invalid_parameter_value("Invalid or expired next token."))
 }
 
 #[cfg(test)]

@@ -7,30 +7,22 @@
 //! In -> out: what is sent -> what is published; what is received -> what is answered.
 
 use super::QueueDocument;
-use crate::headers;
+use crate::headers::{self, Attributes, ENCODING, GROUP, TRACE};
 use crate::shared::Shared;
-use fanlog_aws_protocol::checks::is_message_text;
-use fanlog_aws_protocol::sqs::{self, OutgoingMessage, ReceiveMessage};
-use fanlog_aws_protocol::{AttributeValue, MessageAttribute, digest, ids};
-use fanlog_broker::{Due, Headers, Message, MessageId, NewMessage};
 use bytes::Bytes;
+use fanlog_aws_protocol::sqs::{self, OutgoingMessage, ReceiveMessage};
+use fanlog_aws_protocol::{AttributeValue, digest, ids};
+use fanlog_broker::{Due, Headers, Message, MessageId, NewMessage};
 use fanlog_model::{Offset, PartitionIndex, TimestampMs, TopicName};
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-/// The group of a message on a queue that is no FIFO queue.
-const GROUP: &str = "aws.group";
 /// The deduplication id, where `message-id` says something else, or nothing.
 const DEDUPLICATION: &str = "aws.deduplication-id";
-/// What `AWSTraceHeader` says.
-const TRACE: &str = "aws.trace";
 /// Who has sent it: the id of an access key.
 const SENDER: &str = "aws.sender";
 /// By it a topic tells messages apart (`dedup.window.ms`).
 const MESSAGE_ID: &str = "message-id";
-
-/// The attribute that says how a body is encoded that is no text.
-const ENCODING: &str = "fanlog.encoding";
 
 /// The headers by which a dead letter says where it comes from.
 const DEAD_QUEUE: &str = "fanlog.dead.queue";
@@ -48,7 +40,10 @@ pub(super) fn to_publish(
 ) -> NewMessage {
     let mut all = headers::to_headers(&message.attributes);
     let mut put = |name: &str, value: &str| {
-        all.push((name.to_owned(), Some(Bytes::copy_from_slice(value.as_bytes()))));
+        all.push((
+            name.to_owned(),
+            Some(Bytes::copy_from_slice(value.as_bytes())),
+        ));
     };
     put(SENDER, sender);
     if let Some(trace) = message.system_attributes.get("AWSTraceHeader")
@@ -72,7 +67,10 @@ pub(super) fn to_publish(
         });
         key = Some(Bytes::from(group));
     } else {
-        let noted = [(GROUP, message.group_id), (DEDUPLICATION, message.deduplication_id)];
+        let noted = [
+            (GROUP, message.group_id),
+            (DEDUPLICATION, message.deduplication_id),
+        ];
         for (name, value) in noted {
             if let Some(value) = value {
                 put(name, &value);
@@ -130,7 +128,7 @@ pub(super) fn answered(
     asked: &ReceiveMessage,
     message: &Message,
     body: String,
-    attributes: BTreeMap<String, MessageAttribute>,
+    attributes: Attributes,
 ) -> sqs::Message {
     let mut system_attributes = BTreeMap::new();
     for (name, value) in system_attributes_of(shared, queue, message) {
@@ -156,7 +154,11 @@ fn first_id(shared: &Shared, message: &Message) -> String {
     let origin = || {
         let topic = TopicName::new(text(headers, DEAD_TOPIC)?).ok()?;
         let partition = i32::try_from(number(DEAD_PARTITION)?).ok()?;
-        Some((topic, PartitionIndex(partition), Offset(number(DEAD_OFFSET)?)))
+        Some((
+            topic,
+            PartitionIndex(partition),
+            Offset(number(DEAD_OFFSET)?),
+        ))
     };
     let MessageId {
         topic,
@@ -168,16 +170,12 @@ fn first_id(shared: &Shared, message: &Message) -> String {
 }
 
 /// Body and attributes of a record. A value that is no text, which SQS could not carry, is written in base64, and an attribute says so.
-fn content(message: &Message) -> (String, BTreeMap<String, MessageAttribute>) {
+fn content(message: &Message) -> (String, Attributes) {
     let mut attributes = headers::of_headers(&message.headers);
-    let value = message.value.as_deref().unwrap_or_default();
-    let body = match std::str::from_utf8(value) {
-        Ok(text) if is_message_text(text) => text.to_owned(),
-        _ => {
-            attributes.insert(ENCODING.to_owned(), MessageAttribute::string("base64"));
-            headers::base64(value)
-        }
-    };
+    let (body, is_base64) = headers::body(message.value.as_deref());
+    if is_base64 {
+        headers::mark_base64(&mut attributes);
+    }
     (body, attributes)
 }
 
@@ -191,7 +189,7 @@ fn system_attributes_of(
     // "Across all queues": what was counted before it became a dead letter counts too.
     let before = text(headers, DEAD_ATTEMPTS).and_then(|text| text.parse::<u64>().ok());
     let received = before.unwrap_or(0) + u64::from(message.attempt);
-    let first = message.first_received.unwrap_or_else(|| shared.now());
+    let first = shared.now();
     let sender = of_header(SENDER).unwrap_or_else(|| shared.config.account.clone());
     let mut all = vec![
         ("ApproximateFirstReceiveTimestamp", first.0.to_string()),
@@ -201,7 +199,10 @@ fn system_attributes_of(
     ];
     let (mut group, mut id) = (of_header(GROUP), of_header(DEDUPLICATION));
     if queue.is_fifo() {
-        group = message.key.as_deref().map(|key| String::from_utf8_lossy(key).into_owned());
+        group = message
+            .key
+            .as_deref()
+            .map(|key| String::from_utf8_lossy(key).into_owned());
         id = id.or_else(|| of_header(MESSAGE_ID));
         all.push(("SequenceNumber", ids::sequence_number(message.id.offset.0)));
     }

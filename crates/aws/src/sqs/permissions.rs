@@ -2,9 +2,9 @@
 //!
 //! Nothing is judged by it: whoever has a key of `aws.credentials` may do everything, or, without credentials, whoever reaches the port.
 
+use super::Sqs;
 use super::attributes::POLICY;
 use super::queue::QueueDocument;
-use super::Sqs;
 use crate::config::Caller;
 use fanlog_aws_protocol::AwsError;
 use fanlog_aws_protocol::sqs::{AddPermission, RemovePermission, Response};
@@ -73,8 +73,9 @@ fn policy_of(queue: &QueueDocument, arn: &str) -> Result<Value, AwsError> {
             "Id": format!("{arn}/SQSDefaultPolicy"),
             "Statement": [],
         })),
-        Some(text) => serde_json::from_str(text)
-            .map_err(|error| AwsError::internal_failure(format!("the policy can't be read: {error}"))),
+        Some(text) => serde_json::from_str(text).map_err(|error| {
+            AwsError::internal_failure(format!("the policy can't be read: {error}"))
+        }),
     }
 }
 
@@ -93,7 +94,9 @@ fn statements_in(policy: &mut Value) -> Result<&mut Vec<Value>, AwsError> {
 }
 
 fn keep(queue: &mut QueueDocument, policy: &Value) {
-    queue.attributes.insert(POLICY.to_owned(), policy.to_string());
+    queue
+        .attributes
+        .insert(POLICY.to_owned(), policy.to_string());
 }
 
 fn one_or_all(texts: impl Iterator<Item = String>) -> Value {

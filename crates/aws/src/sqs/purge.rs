@@ -44,7 +44,9 @@ impl Sqs {
         }
         for source in self.sources(&queue.value) {
             let purged = self.shared.broker.queues().purge(&source).await;
-            purged.map_err(refused).inspect_err(|_| self.purges.undo(&queue))?;
+            purged
+                .map_err(refused)
+                .inspect_err(|_| self.purges.undo(&queue))?;
         }
         Ok(Response::PurgeQueue)
     }

@@ -51,7 +51,8 @@ pub(crate) struct QueueDocument {
 impl QueueDocument {
     /// The topic that it owns.
     pub(crate) fn topic(&self) -> TopicName {
-        TopicName::new(&self.topic).expect("it was the name of a topic when the document was written")
+        TopicName::new(&self.topic)
+            .expect("it was the name of a topic when the document was written")
     }
 
     /// The broker's queue on that topic.
@@ -110,7 +111,9 @@ impl QueueDocument {
     }
 
     fn is(&self, name: &str, value: &str) -> bool {
-        self.attributes.get(name).is_some_and(|given| given == value)
+        self.attributes
+            .get(name)
+            .is_some_and(|given| given == value)
     }
 
     /// Whether a message's body stands for its deduplication id.
@@ -157,7 +160,10 @@ impl QueueDocument {
         let order = if self.is_fifo() { "key" } else { "none" };
         [
             ("backoff", "none".to_owned()),
-            ("dead-letter", dead_letter.map_or("none".to_owned(), |topic| topic.to_string())),
+            (
+                "dead-letter",
+                dead_letter.map_or("none".to_owned(), |topic| topic.to_string()),
+            ),
             ("delay", seconds(self.delay())),
             // A receive says it itself, zero too.
             ("lock", seconds(self.visibility().max(LOCK_MIN))),

@@ -114,7 +114,10 @@ impl Sqs {
                 lock: Some(self.visibility(document, asked)),
             };
             let queues = self.shared.broker.queues();
-            let received = queues.receive_any(&sources, wanted).await.map_err(refused)?;
+            let received = queues
+                .receive_any(&sources, wanted)
+                .await
+                .map_err(refused)?;
             let (old, messages) = self.without_old(document, received.messages);
             let is_empty = messages.is_empty();
             if is_empty && !old.is_empty() {

@@ -73,8 +73,8 @@ pub(super) fn canonical_policy(text: &str) -> Result<String, AwsError> {
     let Some(policy) = policy(text)? else {
         return Ok(String::new());
     };
-    let has_number = serde_json::from_str::<Value>(text)
-        .is_ok_and(|value| value["maxReceiveCount"].is_u64());
+    let has_number =
+        serde_json::from_str::<Value>(text).is_ok_and(|value| value["maxReceiveCount"].is_u64());
     Ok(match has_number {
         true => text.to_owned(),
         false => json!({
@@ -103,7 +103,8 @@ pub(super) fn allow_policy(text: &str) -> Result<RedriveAllowPolicy, AwsError> {
                 text.map(str::to_owned)
             };
             let sources = sources.iter().map(arn).collect::<Option<_>>();
-            let sources = sources.ok_or_else(|| wrong("sourceQueueArns must be ARNs of queues."))?;
+            let sources =
+                sources.ok_or_else(|| wrong("sourceQueueArns must be ARNs of queues."))?;
             Ok(RedriveAllowPolicy::Queues(sources))
         }
         (Some("byQueue"), _) => Err(wrong(

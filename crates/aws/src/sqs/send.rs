@@ -46,7 +46,9 @@ impl Sqs {
         let sent = self.send_all(caller, &queue, messages).await?;
         for (id, sent) in ids.into_iter().zip(sent) {
             match sent {
-                Ok(sent) => answer.successful.push(SendMessageBatchResultEntry { id, sent }),
+                Ok(sent) => answer
+                    .successful
+                    .push(SendMessageBatchResultEntry { id, sent }),
                 Err(error) => answer.failed.push(error.of_entry(&id)),
             }
         }
@@ -63,14 +65,15 @@ impl Sqs {
         let queue = &queue.value;
         let new = messages.into_iter();
         let new = new.map(|message| to_publish(queue, message, &caller.sender));
-        let published = self.shared.broker.publish(&queue.topic(), new.collect());
+        let topic = queue.topic();
+        let published = self.shared.broker.publish(&topic, new.collect());
         let published = published.await.map_err(|error| refused(&error))?;
         let answers = sums.into_iter().zip(published);
         let answers = answers.map(|(mut answer, published)| {
             let Published {
                 partition, offset, ..
             } = published.map_err(|error| refused(&error))?;
-            answer.message_id = message_id(&self.shared, &queue.topic(), partition, offset);
+            answer.message_id = message_id(&self.shared, &topic, partition, offset);
             answer.sequence_number = queue.is_fifo().then(|| ids::sequence_number(offset.0));
             Ok(answer)
         });

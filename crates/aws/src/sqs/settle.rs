@@ -6,8 +6,8 @@
 use super::{Queue, Sqs};
 use crate::config::Caller;
 use fanlog_aws_protocol::sqs::{
-    BatchKind, BatchResponse, ChangeMessageVisibility, ChangeMessageVisibilityBatch,
-    DeleteMessage, DeleteMessageBatch, Response,
+    BatchKind, BatchResponse, ChangeMessageVisibility, ChangeMessageVisibilityBatch, DeleteMessage,
+    DeleteMessageBatch, Response,
 };
 use fanlog_aws_protocol::{AwsError, BatchFailure};
 use fanlog_broker::{QueueError, Receipt, SettleFailure, SettleOutcome};
@@ -187,7 +187,8 @@ fn note(answer: &mut BatchResponse, names: Vec<(String, String)>, each: Vec<Each
 fn of_entry(error: AwsError, id: &str, receipt: &str) -> BatchFailure {
     let mut failure = error.of_entry(id);
     if failure.code == "ReceiptHandleIsInvalid" {
-        let message = format!("The input receipt handle \"{receipt}\" is not a valid receipt handle.");
+        let message =
+            format!("The input receipt handle \"{receipt}\" is not a valid receipt handle.");
         failure.message = Some(message);
     }
     failure

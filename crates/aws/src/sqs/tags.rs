@@ -61,11 +61,15 @@ pub(super) fn check_tags(queue: &str, tags: &BTreeMap<String, String>) -> Result
     }
     for (key, value) in tags {
         if !(1..=TAG_KEY_LENGTH_MAX).contains(&key.chars().count()) {
-            let message = format!("Tag keys must be between 1 and {TAG_KEY_LENGTH_MAX} characters in length.");
+            let message = format!(
+                "Tag keys must be between 1 and {TAG_KEY_LENGTH_MAX} characters in length."
+            );
             return Err(AwsError::invalid_parameter_value(message));
         }
         if value.chars().count() > TAG_VALUE_LENGTH_MAX {
-            let message = format!("Tag values must be between 0 and {TAG_VALUE_LENGTH_MAX} characters in length.");
+            let message = format!(
+                "Tag values must be between 0 and {TAG_VALUE_LENGTH_MAX} characters in length."
+            );
             return Err(AwsError::invalid_parameter_value(message));
         }
     }
