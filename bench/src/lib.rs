@@ -21,6 +21,7 @@ pub mod load;
 pub mod pace;
 mod processor;
 pub mod produce;
+pub mod queues;
 mod reader;
 pub mod sink;
 mod stamp;

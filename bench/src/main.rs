@@ -1,5 +1,7 @@
 //! `fanlog-bench`: one run of one load, its figures on standard output as `name value` lines.
 
+mod queue_commands;
+
 use anyhow::Context;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use fanlog_bench::burst::{Baseline, Burst, Held};
@@ -14,6 +16,7 @@ use fanlog_bench::produce::Produce;
 use fanlog_bench::sink::Sink;
 use fanlog_bench::{Figures, limits, topic};
 use fanlog_protocol::records::Compression;
+use queue_commands::QueueArgs;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
@@ -153,6 +156,8 @@ enum Command {
     },
     /// A reader of old records that are not in memory, beside a steady load: what it does to the load. Needs root.
     Cold(ColdArgs),
+    /// Load on queues, over HTTP.
+    Queue(QueueArgs),
     /// A broker that stores nothing, for what a client reaches at most; it prints its address, and serves until it is ended.
     Sink {
         /// Where it listens.
@@ -405,6 +410,7 @@ fn run(command: Command) -> anyhow::Result<Figures> {
             Ok(Figures::default())
         }
         Command::Cold(args) => args.run(),
+        Command::Queue(args) => args.run(),
         Command::Sink { listen, partitions } => {
             let sink = Sink::bind(&listen, partitions)?;
             println!("{}", sink.address()?);

@@ -103,6 +103,7 @@ const RESULTS: &[&str] = &[
     ":!compat/SIMULATED.md",
     ":!compat/FUZZED.md",
     ":!bench/RESULTS.md",
+    ":!bench/QUEUES.md",
     ":!bench/results.jsonl",
     ":!docs/bench",
 ];

@@ -14,6 +14,7 @@ mod options;
 mod page;
 mod plot;
 mod process;
+mod queues;
 mod rdkafka;
 mod results;
 mod scenario;
@@ -50,6 +51,11 @@ const LIMITS: &str = "limits";
 
 /// Runs the command.
 pub(crate) fn run(args: &[String]) -> anyhow::Result<()> {
+    if let Some((first, rest)) = args.split_first()
+        && first == "--queues"
+    {
+        return queues::run(rest);
+    }
     if args.iter().any(|arg| arg == "--help") {
         println!("{HELP}");
         return Ok(());

@@ -6,10 +6,12 @@ pub(super) const HELP: &str = "\
 usage: cargo xtask bench [--journal | --example | --plots] [--rounds N] [--seconds S] [--only NAME,...] [--systems NAME,...]
                          [--write] [--quick] [--scale S] [--run a|b|ab]
        cargo xtask bench compaction [--rounds N] [--seconds S] [--records N] [--keys N] [--rates R,...]
+       cargo xtask bench --queues [--part order|beside|memory] [--rounds N] [--scale S]
 
   (nothing)   Fanlog beside Kafka 4.4; writes bench/RESULTS.md, bench/results.jsonl and docs/bench/
   --journal   Fanlog alone: 1 to 1,000 partitions, single records to 1 MB batches, topics of class sync and os
   --example   the worked example: 50,000 order.placed a second for 180 s and four groups (A); one of them held back (B)
+  --queues    queues: order per key, share groups beside Kafka's, a million in flight; writes bench/QUEUES.md
   --plots     draws the page and the pictures anew from bench/results.jsonl; measures nothing
 
   --rounds    how often each broker has its turn; default 2

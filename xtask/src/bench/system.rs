@@ -23,7 +23,7 @@ pub(super) struct System {
 }
 
 /// What Kafka's own start script gives its virtual machine.
-const JVM: &[&str] = &[
+pub(super) const JVM: &[&str] = &[
     "-Xmx1G",
     "-Xms1G",
     "-server",
