@@ -116,6 +116,8 @@ def check_next(history, queue, one, after, sent_back):
             yield Violation("again", f"{one}, then {after}")
         elif say.result == "again" and after.given < say.time:
             yield Violation("no-rest", f"{one}, not before {say.time}, then {after}")
+        elif say.what == "nack" and sent_back == INFINITE and after.given + SLACK_MS < say.sent + (say.delay or queue.rules.rest_ms):
+            yield Violation("no-rest", f"{one}, whatever was answered, then {after}")
     ran_out = all(say.is_refused for say in one.ends()) and sent_back == INFINITE
     if ran_out and not is_cut and after.given + SLACK_MS < one.locked_until() + queue.rules.rest_ms:
         yield Violation("no-rest", f"{one}, then {after}")

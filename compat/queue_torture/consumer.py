@@ -7,7 +7,7 @@ It does not behave well: it says things twice and too late, lets locks run out, 
 of their key. What the broker makes of that is for the checker. Ends on SIGTERM, with nothing in its hands.
 
 Events: `ask` n, l (the lock); `got` n, m: [partition, offset, attempt, lock_until, number] each; `lost` n;
-`say` n, w (what), m: [ask, index] each, r (reasons, one for each, of nacks and rejects), l (an extension's lock);
+`say` n, w (what), m: [ask, index] each, r (reasons, one for each, of nacks and rejects), l (an extension's lock), d (a delay that was asked for);
 `heard` n, a: [result, time] each, or one for all, x (how often the answer was lost before).
 """
 
@@ -87,7 +87,7 @@ class Consumer:
         self.says += 1
         places = [[one.ask, one.index] for one in held]
         reasons = {"r": f"{self.name} {what} {self.says}"} if what in ("nack", "reject") else {}
-        self.write(k="say", n=self.says, t=self.clock(), w=what, m=places, l=more.get("lock"), **reasons)
+        self.write(k="say", n=self.says, t=self.clock(), w=what, m=places, l=more.get("lock"), d=more.get("delay"), **reasons)
         body = {"receipts": [one.receipt for one in held]}
         body.update({"reason": reasons["r"]} if reasons else {})
         body.update({name: f"{ms}ms" for name, ms in more.items()})

@@ -36,10 +36,10 @@ class Rules:
 class Say:
     """One thing that was said of one delivery."""
 
-    __slots__ = ("what", "sent", "heard", "lost", "result", "time", "reason", "lock")
+    __slots__ = ("what", "sent", "heard", "lost", "result", "time", "reason", "lock", "delay")
 
-    def __init__(self, what, sent, reason=None, lock=None):
-        self.what, self.sent, self.reason, self.lock = what, sent, reason, lock
+    def __init__(self, what, sent, reason=None, lock=None, delay=None):
+        self.what, self.sent, self.reason, self.lock, self.delay = what, sent, reason, lock, delay
         self.heard = self.result = self.time = None
         self.lost = 0
 
@@ -126,7 +126,7 @@ class Queue:
                     given[number, index] = one
                     self.by_place[one.place].append(one)
             elif kind == "say":
-                says[number] = [Say(event["w"], event["t"], event.get("r"), event["l"]) for _ in event["m"]]
+                says[number] = [Say(event["w"], event["t"], event.get("r"), event["l"], event["d"]) for _ in event["m"]]
                 for place, say in zip(event["m"], says[number]):
                     given[tuple(place)].says.append(say)
             elif kind == "heard":

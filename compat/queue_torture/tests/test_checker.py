@@ -40,10 +40,10 @@ class Story:
         self.put(consumer, k="ask", n=ask, t=t, l=LOCK)
         self.put(consumer, k="lost", n=ask, t=until)
 
-    def say(self, consumer, t, what, places, result="done", time=None, lost=0, heard=True):
+    def say(self, consumer, t, what, places, result="done", time=None, lost=0, heard=True, delay=None):
         number = self.number()
         reasons = {"r": f"{what} {consumer}"} if what in ("nack", "reject") else {}
-        self.put(consumer, k="say", n=number, t=t, w=what, m=places, l=LOCK if what == "extend" else None, **reasons)
+        self.put(consumer, k="say", n=number, t=t, w=what, m=places, l=LOCK if what == "extend" else None, d=delay, **reasons)
         if heard:
             self.put(consumer, k="heard", n=number, t=t + 5, a=[[result, time]], x=lost)
         self.acknowledged += len(places) * (what == "ack" and result == "done")
@@ -140,6 +140,18 @@ class TheChecker(unittest.TestCase):
 
     def test_a_nack_with_a_time_is_kept(self):
         self.events("a", "heard")[0]["a"] = [["again", 460]]
+        self.expect("no-rest")
+
+    def test_a_nack_rests_as_the_backoff_says_or_as_it_asks(self):
+        self.events("a", "heard")[0]["a"] = [["again", 200]]
+        self.expect()
+        self.events("a", "say")[0]["d"] = 300
+        self.expect("no-rest")
+
+    def test_a_nack_rests_whatever_its_answer_says(self):
+        self.events("a", "heard")[0]["a"] = [["again", 200]]
+        self.events("b", "got")[0]["m"][0][3] -= 190
+        self.events("b", "ask")[0]["t"] -= 190
         self.expect("no-rest")
 
     def test_a_late_word_counts(self):
