@@ -17,6 +17,8 @@ pub struct AwsConfig {
     pub names: NameRules,
     /// How many partitions new topics have.
     pub partitions: i32,
+    /// Whether SNS asks endpoints whether they want messages.
+    pub asks_endpoints: bool,
     /// What the addresses begin with that SNS may deliver to.
     pub sns_endpoints: Vec<String>,
 }
@@ -33,6 +35,7 @@ impl AwsConfig {
                 false => NameRules::WithDots,
             },
             partitions: settings.queue_partitions,
+            asks_endpoints: settings.has_sns_confirmation,
             sns_endpoints: settings.sns_endpoints.clone(),
         }
     }
@@ -47,6 +50,8 @@ pub struct Caller {
     pub account: Arc<str>,
     /// By which it reached us: `http://host:port`, for addresses of queues.
     pub base_url: String,
+    /// Whether it has signed its request, where that is asked of anybody.
+    pub is_signed: bool,
     /// The id of its access key; of who does not sign, the account.
     pub sender: String,
 }

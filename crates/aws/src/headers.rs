@@ -23,6 +23,8 @@ use std::collections::BTreeMap;
 pub(crate) const SUBJECT: &str = "aws.subject";
 /// The group of a message on a standard queue or topic; on FIFO ones it is the record's key.
 pub(crate) const GROUP: &str = "aws.group";
+/// The deduplication id, where `message-id` says something else, or nothing.
+pub(crate) const DEDUPLICATION: &str = "aws.deduplication-id";
 /// The trace header of X-Ray.
 pub(crate) const TRACE: &str = "aws.trace";
 /// What stands before the protocol whose subscribers get this instead of the value.

@@ -63,6 +63,17 @@ impl Service {
     /// Finishes what was under way when the broker stopped.
     pub async fn recover(&self) {
         self.sqs.recover().await;
+        self.sns.recover().await;
+    }
+
+    /// Sends nothing to endpoints any more.
+    pub fn stop(&self) {
+        self.sns.stop();
+    }
+
+    /// The file of that name below the root, if it is the certificate by which endpoints check who sends to them.
+    pub async fn certificate(&self, file: &str) -> Option<String> {
+        self.sns.certificate(file).await
     }
 
     /// Answers a request.
@@ -140,6 +151,7 @@ impl Service {
             region: region.into(),
             account: config.account.as_str().into(),
             base_url: format!("http://{host}"),
+            is_signed: authentication.is_some(),
             sender: authentication.map_or_else(
                 || config.account.clone(),
                 |found| found.access_key_id.clone(),

@@ -66,6 +66,21 @@ pub(crate) async fn answer(context: &Context, request: Request) -> Response {
     }
 }
 
+/// The name of the file that may be the certificate by which endpoints of SNS check who sends to them.
+pub(crate) fn certificate_file(request: &Request) -> Option<String> {
+    let file = request.uri().path().strip_prefix('/')?;
+    (request.method() == Method::GET && file.ends_with(".pem")).then(|| file.to_owned())
+}
+
+/// That certificate, if that is its name.
+pub(crate) async fn certificate(context: &Context, file: &str) -> Option<Response> {
+    let certificate = context.aws.certificate(file).await?;
+    let mut response = Response::new(Body::from(certificate));
+    let kind = HeaderValue::from_static("application/x-pem-file");
+    response.headers_mut().insert(header::CONTENT_TYPE, kind);
+    Some(response)
+}
+
 fn headers_of(parts: &Parts) -> Vec<(&str, &[u8])> {
     let headers = parts.headers.iter();
     headers

@@ -141,7 +141,8 @@ impl HttpListener {
     pub async fn serve(self, shutdown: watch::Receiver<bool>) {
         let context = Context::new(self.broker, &self.config, shutdown.clone());
         let aws = context.aws.clone();
-        tokio::spawn(async move { aws.recover().await });
+        let recovering = aws.clone();
+        tokio::spawn(async move { recovering.recover().await });
         let serving = Serving {
             router: router(context.clone()),
             router_beside: probes().fallback(no_place).with_state(context),
@@ -149,6 +150,7 @@ impl HttpListener {
             patience: self.config.patience,
         };
         connections::serve(self.socket, serving, shutdown).await;
+        aws.stop();
     }
 }
 
@@ -200,6 +202,11 @@ async fn method_not_allowed(request: Request) -> Problem {
 async fn elsewhere(State(context): State<Context>, request: Request) -> Response {
     if aws::is_for_aws(&request) {
         return aws::answer(&context, request).await;
+    }
+    if let Some(file) = aws::certificate_file(&request)
+        && let Some(certificate) = aws::certificate(&context, &file).await
+    {
+        return certificate;
     }
     let path = request.uri().path();
     let detail = format!(

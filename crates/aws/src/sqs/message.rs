@@ -7,7 +7,7 @@
 //! In -> out: what is sent -> what is published; what is received -> what is answered.
 
 use super::QueueDocument;
-use crate::headers::{self, Attributes, ENCODING, GROUP, TRACE};
+use crate::headers::{self, Attributes, DEDUPLICATION, ENCODING, GROUP, TRACE};
 use crate::shared::Shared;
 use bytes::Bytes;
 use fanlog_aws_protocol::sqs::{self, OutgoingMessage, ReceiveMessage};
@@ -17,8 +17,6 @@ use fanlog_model::{Offset, PartitionIndex, TimestampMs, TopicName};
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-/// The deduplication id, where `message-id` says something else, or nothing.
-const DEDUPLICATION: &str = "aws.deduplication-id";
 /// Who has sent it: the id of an access key.
 const SENDER: &str = "aws.sender";
 /// By it a topic tells messages apart (`dedup.window.ms`).

@@ -7,6 +7,7 @@
 
 use super::{Queue, QueueDocument, Sqs, message, refused};
 use crate::config::Caller;
+use crate::headers::ENCODING;
 use crate::service::Outcome;
 use fanlog_aws_protocol::sqs::{ReceiveMessage, ReceiveMessageResponse, Response};
 use fanlog_aws_protocol::{AwsError, Reply};
@@ -65,37 +66,35 @@ impl Sqs {
                 taken
             }
         };
-        let answer = self.answer_of(&queue.value, asked, &taken.messages);
+        let answer = self.answer_of(caller, &queue.value, asked, &taken.messages);
+        let answer = answer.await;
         Ok(Outcome {
             reply: Reply::Sqs(Response::ReceiveMessage(answer)),
             memory: taken.memory,
         })
     }
 
-    fn answer_of(
+    async fn answer_of(
         &self,
+        caller: &Caller,
         queue: &QueueDocument,
         asked: &ReceiveMessage,
         messages: &[Message],
     ) -> ReceiveMessageResponse {
-        let own = queue.group();
-        let messages = messages.iter().map(|message| {
-            let of_sns = (message.queue != own)
-                .then(|| self.sns.delivered(queue, message))
-                .flatten();
-            match of_sns {
+        let mut answered = Vec::with_capacity(messages.len());
+        for message in messages {
+            let delivery = self.sns.delivered(&caller.base_url, message).await;
+            answered.push(match delivery {
                 None => message::to_answer(&self.shared, queue, asked, message),
-                Some(delivered) => {
-                    let mut attributes = delivered.attributes;
-                    attributes.retain(|name, _| asked.wants_attribute(name));
-                    let body = delivered.body;
+                Some(delivery) => {
+                    let mut attributes = delivery.attributes;
+                    attributes.retain(|name, _| name == ENCODING || asked.wants_attribute(name));
+                    let body = delivery.body;
                     message::answered(&self.shared, queue, asked, message, body, attributes)
                 }
-            }
-        });
-        ReceiveMessageResponse {
-            messages: messages.collect(),
+            });
         }
+        ReceiveMessageResponse { messages: answered }
     }
 
     /// Takes messages that are young enough, waiting for the first one.
