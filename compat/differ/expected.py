@@ -110,6 +110,8 @@ ALL = [
     Expected("own-settings", "settings that only Fanlog has", path="*Configs?fanlog.*", theirs="absent"),
     Expected("own-settings-of-aws", "the same", path="*Configs?aws.*", theirs="absent"),
     Expected("own-topic-setting", "the same: how long acknowledgements wait", path="*durability*", theirs="absent"),
+    Expected("own-topic-setting-of-ids", "the same: how long message ids are remembered", path="*dedup.window.ms*", theirs="absent"),
+    Expected("own-topic-setting-of-queues", "the same: how much queues hold back", path="*retention.hold.bytes*", theirs="absent"),
     Expected(
         "takes-turns",
         "an answer that has no room for all partitions: Fanlog begins with another one each time, so that none waits for ever; Kafka begins with the request's first",

@@ -22,6 +22,8 @@ ALL = [
     Expected("clients-quorums-log-hw", "the same", note="describe quorum", path="*high_watermark"),
     Expected("clients-one-listener", "Fanlog has no listener of its own for controllers", note="describe quorum", path="*listeners*name"),
     Expected("clients-own-topic-setting", "the same for topics: how long acknowledgements wait", path="*.durability", theirs="absent"),
+    Expected("clients-own-topic-setting-of-ids", "the same: how long message ids are remembered", path="*.dedup.window.ms", theirs="absent"),
+    Expected("clients-own-topic-setting-of-queues", "the same: how much queues hold back", path="*.retention.hold.bytes", theirs="absent"),
     Expected("clients-own-settings", "settings that only Fanlog has", note="describe configs: broker", path="*.fanlog.*", theirs="absent"),
     Expected("clients-own-settings-of-aws", "the same", note="describe configs: broker", path="*.aws.*", theirs="absent"),
     *[
