@@ -24,6 +24,7 @@ fn main() -> std::io::Result<()> {
     }
     corpus.files()?;
     corpus.settings()?;
+    corpus.aws_requests()?;
     println!("{} inputs", corpus.count);
     Ok(())
 }
@@ -89,6 +90,26 @@ impl Corpus {
             for flags in 0..4 {
                 self.put("recovery", &[&[flags], &parts(&files)[..]].concat())?;
             }
+        }
+        Ok(())
+    }
+
+    /// The requests that botocore wrote.
+    fn aws_requests(&mut self) -> std::io::Result<()> {
+        let requests = Path::new(env!("CARGO_MANIFEST_DIR"))
+            .join("../crates/aws-protocol/tests/data/botocore-requests.txt");
+        for line in fs::read_to_string(requests)?.lines() {
+            let words: Vec<&str> = line.splitn(3, '\t').collect();
+            let is_json = words[0] == "sqs-json";
+            let target = if is_json {
+                format!("AmazonSQS.{}", words[1])
+            } else {
+                String::new()
+            };
+            let scope = "AWS4-HMAC-SHA256 Credential=k/20261130/r/sqs/aws4_request, SignedHeaders=host, Signature=";
+            let authorization = format!("{scope}{}", "0".repeat(64));
+            let request = ["/", "", &target, &authorization, "", words[2]].map(str::as_bytes);
+            self.put("aws_requests", &parts(&request))?;
         }
         Ok(())
     }

@@ -4,6 +4,7 @@
 //! In -> out: bytes -> nothing, or a panic that says what does not hold.
 //! Read next: `messages.rs`; then `examples/seed.rs`, which writes the bytes that a fuzzer begins with.
 
+mod aws;
 mod batches;
 mod files;
 mod messages;
@@ -32,6 +33,7 @@ pub const TARGETS: &[(&str, Target)] = &[
     ("group_records", records::group_records),
     ("catalog_records", records::catalog_records),
     ("settings", settings::settings),
+    ("aws_requests", aws::request),
 ];
 
 /// Runs one target once.

@@ -81,6 +81,13 @@ impl Expectations {
             .is_some_and(|line| line.outcome == Outcome::LeftOut)
     }
 
+    /// The names of the tests that are not to be started, as they stand in the file.
+    pub(crate) fn left_out(&self) -> impl Iterator<Item = &str> {
+        let lines = self.lines.iter();
+        let left_out = lines.filter(|line| line.outcome == Outcome::LeftOut);
+        left_out.map(|line| line.name.as_str())
+    }
+
     /// True if the test may fail once and run again; the reason is in the file.
     pub(crate) fn runs_again(&self, name: &str) -> bool {
         self.line(name)

@@ -11,6 +11,7 @@ mod expectations;
 mod kafka_python;
 mod kgo;
 pub(crate) mod librdkafka;
+mod moto;
 mod page;
 
 use std::path::{Path, PathBuf};
@@ -28,12 +29,13 @@ use self::expectations::Expectations;
 use self::page::{Build, Run};
 
 const HELP: &str = "\
-usage: cargo xtask suites [--only NAME[,NAME...]] [--release] [--against kafka]
+usage: cargo xtask suites [--only NAME[,NAME...]] [--release] [--against kafka|moto]
 
-  --only      some of: kafka-python, kgo, rust-rdkafka, rskafka, librdkafka-2.12.1, librdkafka-2.15.1; a name may have
-              more after it, as in librdkafka-2.12.1-noautocreate
+  --only      some of: kafka-python, kgo, rust-rdkafka, rskafka, librdkafka-2.12.1, librdkafka-2.15.1, moto; a name may
+              have more after it, as in librdkafka-2.12.1-noautocreate
   --release   the broker in the release profile
-  --against   \"kafka\": Apache Kafka 4.4, to see what is the suites' own fault; writes no page";
+  --against   \"kafka\": Apache Kafka 4.4, to see what is the suites' own fault; writes no page.
+              \"moto\": moto's suite alone, against moto's own server";
 
 /// A suite as this command sees it.
 struct Suite {
@@ -60,6 +62,7 @@ const SUITES: &[Suite] = &[
     librdkafka::NPM_NO_AUTO_CREATE,
     crates::RDKAFKA,
     crates::RSKAFKA,
+    moto::SUITE,
 ];
 
 /// What a suite is given.
@@ -68,6 +71,8 @@ struct Bench {
     installed: PathBuf,
     /// Where the broker listens.
     bootstrap: String,
+    /// Where it listens to HTTP; empty if it is not ours.
+    http: String,
     /// For logs; kept.
     logs: PathBuf,
     /// Says what to leave out.
@@ -87,7 +92,18 @@ fn cache() -> PathBuf {
 struct Options {
     only: Vec<String>,
     is_release: bool,
-    is_against_kafka: bool,
+    against: Against,
+}
+
+/// What the suites are run against.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Against {
+    /// The broker, which is what it is all for.
+    Fanlog,
+    /// Apache Kafka.
+    Kafka,
+    /// moto's own server, which only its own suite understands.
+    Moto,
 }
 
 impl Options {
@@ -95,7 +111,7 @@ impl Options {
         let mut options = Options {
             only: Vec::new(),
             is_release: false,
-            is_against_kafka: false,
+            against: Against::Fanlog,
         };
         let mut args = args.iter();
         while let Some(arg) = args.next() {
@@ -105,9 +121,14 @@ impl Options {
                     let names = args.next().map(String::as_str).unwrap_or_default();
                     options.only = names.split(',').map(str::to_owned).collect();
                 }
-                "--against" if args.next().is_some_and(|what| what == "kafka") => {
-                    options.is_against_kafka = true;
-                }
+                "--against" => match args.next().map(String::as_str) {
+                    Some("kafka") => options.against = Against::Kafka,
+                    Some("moto") => options.against = Against::Moto,
+                    other => {
+                        let other = other.unwrap_or_default();
+                        return Err(Usage(format!("nothing is called {other:?}\n{HELP}")).into());
+                    }
+                },
                 _ => return Err(Usage(format!("{arg:?} was not understood\n{HELP}")).into()),
             }
         }
@@ -119,7 +140,14 @@ impl Options {
     }
 
     fn wants(&self, suite: &Suite) -> bool {
-        self.only.is_empty() || self.only.iter().any(|name| name == suite.name)
+        let is_named = self.only.is_empty() || self.only.iter().any(|name| name == suite.name);
+        let is_of_moto = suite.name == moto::SUITE.name;
+        is_named
+            && match self.against {
+                Against::Fanlog => true,
+                Against::Kafka => !is_of_moto,
+                Against::Moto => is_of_moto,
+            }
     }
 }
 
@@ -130,25 +158,28 @@ pub(crate) fn run(args: &[String]) -> anyhow::Result<()> {
         return Ok(());
     }
     let options = Options::parse(args)?;
-    let kind = if options.is_against_kafka {
-        Kind::Kafka(toolchains::kafka()?)
-    } else {
-        Kind::Fanlog(build_fanlog(options.is_release)?)
+    let kind = match options.against {
+        Against::Fanlog => Some(Kind::Fanlog(build_fanlog(options.is_release)?)),
+        Against::Kafka => Some(Kind::Kafka(toolchains::kafka()?)),
+        Against::Moto => None,
     };
     let build = Build::now();
     let mut surprises = Vec::new();
     let wanted: Vec<&Suite> = SUITES.iter().filter(|suite| options.wants(suite)).collect();
     for (n, suite) in wanted.iter().enumerate() {
         let title = format!("suite {} ({} of {})", suite.name, n + 1, wanted.len());
-        let found = step(&title, || one(suite, &kind, &build));
+        let found = step(&title, || one(suite, kind.as_ref(), &build));
         match found {
             Ok(run) => {
+                // Our expectations are those of Fanlog; what differs at moto is seen, not judged.
+                let is_judged = options.against != Against::Moto;
                 surprises.extend(
                     run.surprises
                         .iter()
+                        .filter(|_| is_judged)
                         .map(|one| format!("{}: {one}", suite.name)),
                 );
-                if !options.is_against_kafka {
+                if options.against == Against::Fanlog {
                     page::update(&run)?;
                 }
             }
@@ -162,7 +193,7 @@ pub(crate) fn run(args: &[String]) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn one(suite: &Suite, kind: &Kind, build: &Build) -> anyhow::Result<Run> {
+fn one(suite: &Suite, kind: Option<&Kind>, build: &Build) -> anyhow::Result<Run> {
     let installed = (suite.prepare)()?;
     if let Some(port) = suite.setup.port {
         std::net::TcpListener::bind(("127.0.0.1", port))
@@ -171,10 +202,22 @@ fn one(suite: &Suite, kind: &Kind, build: &Build) -> anyhow::Result<Run> {
     let dir = cache().join("run").join(suite.name);
     let _lock = lock(suite.name)?;
     let _ = std::fs::remove_dir_all(&dir);
-    let broker = Broker::start_as(suite.setup, kind, &dir.join("broker"))?;
+    let broker = match kind {
+        Some(kind) => Some(Broker::start_as(suite.setup, kind, &dir.join("broker"))?),
+        None => None,
+    };
     let bench = Bench {
         installed,
-        bootstrap: broker.bootstrap().to_owned(),
+        bootstrap: broker
+            .as_ref()
+            .map(Broker::bootstrap)
+            .unwrap_or_default()
+            .to_owned(),
+        http: broker
+            .as_ref()
+            .map(Broker::http)
+            .unwrap_or_default()
+            .to_owned(),
         logs: dir.join("logs"),
         expectations: Expectations::read(&ours(suite.name).join("expectations.txt"))?,
     };
@@ -183,7 +226,9 @@ fn one(suite: &Suite, kind: &Kind, build: &Build) -> anyhow::Result<Run> {
     let cases = (suite.run)(&bench)?;
     let run = Run::new(suite, &bench.expectations, cases, started.elapsed(), build);
     println!("    {}; logs: {}", run.counts(), bench.logs.display());
-    still_serves(broker, &dir.join("broker"))?;
+    if let Some(broker) = broker {
+        still_serves(broker, &dir.join("broker"))?;
+    }
     Ok(run)
 }
 
