@@ -43,15 +43,15 @@ impl AwsConfig {
 
 /// Who asks, and in which words it is answered.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Caller {
+pub(crate) struct Caller {
     /// The region that it means: that of its signature, or ours.
-    pub region: Arc<str>,
+    pub(crate) region: Arc<str>,
     /// The account that it belongs to: ours.
-    pub account: Arc<str>,
+    pub(crate) account: Arc<str>,
     /// By which it reached us: `http://host:port`, for addresses of queues.
-    pub base_url: String,
+    pub(crate) base_url: String,
     /// Whether it has signed its request, where that is asked of anybody.
-    pub is_signed: bool,
+    pub(crate) is_signed: bool,
     /// The id of its access key; of who does not sign, the account.
-    pub sender: String,
+    pub(crate) sender: String,
 }

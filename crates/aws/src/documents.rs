@@ -14,22 +14,22 @@ use std::sync::Arc;
 
 /// A value as the catalog has it.
 #[derive(Debug)]
-pub struct Stored<T> {
+pub(crate) struct Stored<T> {
     document: Arc<Document>,
     /// What it says.
-    pub value: T,
+    pub(crate) value: T,
 }
 
 impl<T> Stored<T> {
     /// The name of its document.
-    pub fn name(&self) -> &str {
+    pub(crate) fn name(&self) -> &str {
         &self.document.name
     }
 }
 
 /// The documents of one space, which all say a `T`.
 #[derive(Debug)]
-pub struct Documents<T> {
+pub(crate) struct Documents<T> {
     space: &'static str,
     broker: Arc<Broker>,
     read: RwLock<HashMap<String, Arc<Stored<T>>>>,
@@ -37,7 +37,7 @@ pub struct Documents<T> {
 
 impl<T: Serialize + DeserializeOwned> Documents<T> {
     /// The documents of a space.
-    pub fn new(broker: Arc<Broker>, space: &'static str) -> Self {
+    pub(crate) fn new(broker: Arc<Broker>, space: &'static str) -> Self {
         Self {
             space,
             broker,
@@ -49,7 +49,7 @@ impl<T: Serialize + DeserializeOwned> Documents<T> {
     ///
     /// # Errors
     /// The document can't be read: a newer program wrote it.
-    pub fn get(&self, name: &str) -> Result<Option<Arc<Stored<T>>>, AwsError> {
+    pub(crate) fn get(&self, name: &str) -> Result<Option<Arc<Stored<T>>>, AwsError> {
         let document = self.broker.documents().get(self.space, name);
         document.map(|document| self.stored(document)).transpose()
     }
@@ -58,7 +58,7 @@ impl<T: Serialize + DeserializeOwned> Documents<T> {
     ///
     /// # Errors
     /// As of `get`.
-    pub fn list(&self) -> Result<Vec<Arc<Stored<T>>>, AwsError> {
+    pub(crate) fn list(&self) -> Result<Vec<Arc<Stored<T>>>, AwsError> {
         let documents = self.broker.documents().list(self.space);
         documents
             .into_iter()
@@ -70,7 +70,7 @@ impl<T: Serialize + DeserializeOwned> Documents<T> {
     ///
     /// # Errors
     /// There is one of that name, there is no room, or the catalog cannot be changed.
-    pub async fn create(&self, name: &str, value: &T) -> Result<Arc<Stored<T>>, AwsError> {
+    pub(crate) async fn create(&self, name: &str, value: &T) -> Result<Arc<Stored<T>>, AwsError> {
         self.write(name, None, value).await
     }
 
@@ -78,7 +78,11 @@ impl<T: Serialize + DeserializeOwned> Documents<T> {
     ///
     /// # Errors
     /// The value is not the one that was seen, there is no room, or the catalog cannot be changed.
-    pub async fn replace(&self, seen: &Stored<T>, value: &T) -> Result<Arc<Stored<T>>, AwsError> {
+    pub(crate) async fn replace(
+        &self,
+        seen: &Stored<T>,
+        value: &T,
+    ) -> Result<Arc<Stored<T>>, AwsError> {
         self.write(seen.name(), Some(seen.document.version), value)
             .await
     }
@@ -87,7 +91,7 @@ impl<T: Serialize + DeserializeOwned> Documents<T> {
     ///
     /// # Errors
     /// As of `replace`.
-    pub async fn delete(&self, seen: &Stored<T>) -> Result<(), AwsError> {
+    pub(crate) async fn delete(&self, seen: &Stored<T>) -> Result<(), AwsError> {
         let version = seen.document.version;
         let documents = self.broker.documents();
         let deleted = documents.delete(self.space, seen.name(), version).await;

@@ -26,24 +26,24 @@ const DIGEST_DIGITS: usize = 16;
 
 /// Makes the names inside.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Names {
+pub(crate) struct Names {
     home: String,
 }
 
 impl Names {
     /// With the region that is at home.
-    pub fn new(home: &str) -> Self {
+    pub(crate) fn new(home: &str) -> Self {
         let home = home.to_owned();
         Self { home }
     }
 
     /// Whether the region is the one at home.
-    pub fn is_home(&self, region: &str) -> bool {
+    pub(crate) fn is_home(&self, region: &str) -> bool {
         self.home == region
     }
 
     /// The name of a document about something of that name.
-    pub fn document(&self, region: &str, name: &str) -> String {
+    pub(crate) fn document(&self, region: &str, name: &str) -> String {
         match self.is_home(region) {
             true => name.to_owned(),
             false => format!("{region}/{name}"),
@@ -51,27 +51,27 @@ impl Names {
     }
 
     /// Region and name of what a document is about.
-    pub fn of_document<'a>(&'a self, document: &'a str) -> (&'a str, &'a str) {
+    pub(crate) fn of_document<'a>(&'a self, document: &'a str) -> (&'a str, &'a str) {
         document.split_once('/').unwrap_or((&self.home, document))
     }
 
     /// The topic that a queue owns.
-    pub fn queue_topic(&self, region: &str, queue: &str) -> TopicName {
+    pub(crate) fn queue_topic(&self, region: &str, queue: &str) -> TopicName {
         topic(&format!("sqs.{}", self.in_region(region, queue)))
     }
 
     /// The broker's queue that a queue is.
-    pub fn queue(&self, region: &str, queue: &str) -> GroupId {
+    pub(crate) fn queue(&self, region: &str, queue: &str) -> GroupId {
         group(&self.in_region(region, queue))
     }
 
     /// The topic that an SNS topic is.
-    pub fn sns_topic(&self, region: &str, name: &str) -> TopicName {
+    pub(crate) fn sns_topic(&self, region: &str, name: &str) -> TopicName {
         topic(&self.in_region(region, name))
     }
 
     /// The broker's queue by which a queue reads an SNS topic.
-    pub fn subscription(&self, region: &str, queue: &str, sns_topic: &str) -> GroupId {
+    pub(crate) fn subscription(&self, region: &str, queue: &str, sns_topic: &str) -> GroupId {
         group(&format!(
             "{}.sns.{sns_topic}",
             self.in_region(region, queue)

@@ -187,7 +187,7 @@ fn system_attributes_of(
     // "Across all queues": what was counted before it became a dead letter counts too.
     let before = text(headers, DEAD_ATTEMPTS).and_then(|text| text.parse::<u64>().ok());
     let received = before.unwrap_or(0) + u64::from(message.attempt);
-    let first = shared.now();
+    let first = message.first_received.unwrap_or_else(|| shared.now());
     let sender = of_header(SENDER).unwrap_or_else(|| shared.config.account.clone());
     let mut all = vec![
         ("ApproximateFirstReceiveTimestamp", first.0.to_string()),

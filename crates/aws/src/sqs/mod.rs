@@ -14,20 +14,15 @@ mod create;
 mod delete;
 mod list;
 mod move_tasks;
-#[cfg(any())]
 mod observe;
 mod permissions;
-#[cfg(any())]
 mod purge;
 mod tags;
 
-#[cfg(any())]
 mod attempts;
 mod message;
-#[cfg(any())]
 mod receive;
 mod send;
-#[cfg(any())]
 mod settle;
 
 pub(crate) use queue::{Queue, QueueDocument, SPACE};
@@ -36,10 +31,12 @@ use crate::config::Caller;
 use crate::service::Outcome;
 use crate::shared::Shared;
 use crate::sns::Sns;
+use attempts::Attempts;
 use fanlog_aws_protocol::sqs::{Request, Response};
 use fanlog_aws_protocol::{AwsError, queue_url};
 use fanlog_broker::QueueError;
 use move_tasks::MoveTasks;
+use purge::Purges;
 use std::sync::Arc;
 
 /// SQS.
@@ -47,6 +44,8 @@ use std::sync::Arc;
 pub(crate) struct Sqs {
     shared: Arc<Shared>,
     sns: Arc<Sns>,
+    attempts: Attempts,
+    purges: Purges,
     moves: MoveTasks,
 }
 
@@ -54,6 +53,8 @@ impl Sqs {
     pub(crate) fn new(shared: Arc<Shared>, sns: Arc<Sns>) -> Self {
         Self {
             moves: MoveTasks::new(shared.broker.clone()),
+            attempts: Attempts::default(),
+            purges: Purges::default(),
             shared,
             sns,
         }
@@ -69,13 +70,22 @@ impl Sqs {
         let response = match request {
             Request::AddPermission(asked) => self.add_permission(of, asked).await?,
             Request::CancelMessageMoveTask(asked) => self.cancel_move(&asked).await?,
+            Request::ChangeMessageVisibility(asked) => self.change_visibility(of, asked).await?,
+            Request::ChangeMessageVisibilityBatch(asked) => {
+                self.change_visibilities(of, asked).await?
+            }
             Request::CreateQueue(asked) => self.create_queue(of, asked).await?,
+            Request::DeleteMessage(asked) => self.delete_message(of, asked).await?,
+            Request::DeleteMessageBatch(asked) => self.delete_messages(of, asked).await?,
             Request::DeleteQueue(asked) => self.delete_queue(of, &asked).await?,
+            Request::GetQueueAttributes(asked) => self.get_attributes(of, &asked).await?,
             Request::GetQueueUrl(asked) => self.get_url(of, &asked)?,
             Request::ListDeadLetterSourceQueues(asked) => self.list_sources(of, &asked)?,
             Request::ListMessageMoveTasks(asked) => self.list_moves(of, &asked)?,
             Request::ListQueueTags(asked) => self.list_tags(of, &asked)?,
             Request::ListQueues(asked) => self.list_queues(of, &asked)?,
+            Request::PurgeQueue(asked) => self.purge(of, &asked).await?,
+            Request::ReceiveMessage(asked) => return self.receive(of, &asked).await,
             Request::RemovePermission(asked) => self.remove_permission(of, asked).await?,
             Request::SendMessage(asked) => self.send(of, asked).await?,
             Request::SendMessageBatch(asked) => self.send_batch(of, asked).await?,
@@ -83,10 +93,6 @@ impl Sqs {
             Request::StartMessageMoveTask(asked) => self.start_move(of, &asked).await?,
             Request::TagQueue(asked) => self.tag(of, asked).await?,
             Request::UntagQueue(asked) => self.untag(of, asked).await?,
-            other => {
-                let message = format!("{} is not there yet.", other.action());
-                return Err(AwsError::unsupported_operation(message));
-            }
         };
         Ok(Response::into(response))
     }
