@@ -27,15 +27,12 @@ it, and nothing else.
 from collections import Counter, defaultdict, namedtuple
 
 from history import UNSURE
-from order import check_order, send_backs
+from order import INFINITE, SLACK_MS, check_order, send_backs
 
 Violation = namedtuple("Violation", "kind what")
 
 EXAMPLES_MAX = 5
-# Between the broker's clock and a consumer's, and for the rounding of both.
-SLACK_MS = 20
 LOCK_RAN_OUT = "the lock ran out"
-INFINITE = float("inf")
 
 
 def check(history):
@@ -58,7 +55,7 @@ def check_queue(history, queue):
     for place in (queue.by_place.keys() | dead.keys()) - history.records.keys():
         yield Violation("twice", f"{place} was given or is a dead letter, and is no record of the topic")
     if queue.rules.is_keyed:
-        for kind, what in check_order(history, queue, backs, SLACK_MS):
+        for kind, what in check_order(history, queue, backs):
             yield Violation(kind, what)
     yield from check_status(history, queue)
 

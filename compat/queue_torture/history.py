@@ -108,7 +108,9 @@ class Queue:
 
     def __init__(self, rules, dead, status):
         self.rules, self.dead, self.status = rules, dead, status
-        self.by_place, self.lost_asks = defaultdict(list), defaultdict(list)
+        self.by_place = defaultdict(list)
+        # Of each consumer, what it asked for and got no answer to: from when to when, and the lock.
+        self.lost_asks = defaultdict(list)
         self.hidden = None
 
     def add(self, consumer, events, ended_at):
@@ -118,7 +120,8 @@ class Queue:
             if kind == "ask":
                 asks[number] = event
             elif kind == "lost":
-                self.lost_asks[consumer].append((asks.pop(number)["t"], event["t"]))
+                ask = asks.pop(number)
+                self.lost_asks[consumer].append((ask["t"], event["t"], ask["l"]))
             elif kind == "got":
                 ask = asks.pop(number)
                 for index, (partition, offset, attempt, until, value) in enumerate(event["m"]):
@@ -133,12 +136,12 @@ class Queue:
                 answers = event["a"] * len(says[number]) if len(event["a"]) == 1 else event["a"]
                 for say, (result, time) in zip(says.pop(number), answers):
                     say.heard, say.result, say.time, say.lost = event["t"], result, time, event["x"]
-        self.lost_asks[consumer].extend((ask["t"], ended_at) for ask in asks.values())
+        self.lost_asks[consumer].extend((ask["t"], ended_at, ask["l"]) for ask in asks.values())
 
     def close(self):
         for deliveries in self.by_place.values():
             deliveries.sort(key=lambda delivery: delivery.given)
-        self.hidden = Spans([span for spans in self.lost_asks.values() for span in spans])
+        self.hidden = Spans([(start, end) for asks in self.lost_asks.values() for start, end, _ in asks])
 
 
 @dataclass

@@ -5,6 +5,8 @@ the later ones that are held come back with it, and no attempt is burnt.
 from collections import defaultdict
 
 INFINITE = float("inf")
+# Between the broker's clock and a consumer's, and for the rounding of both.
+SLACK_MS = 20
 
 
 def by_key(history, queue):
@@ -26,7 +28,16 @@ def send_backs(history, queue):
     for deliveries in by_key(history, queue).values():
         if len(deliveries) > 1:
             note_send_backs(deliveries, backs)
+        for one in deliveries:
+            note_unseen(queue, one, backs)
     return backs
+
+
+def note_unseen(queue, one, backs):
+    """The consumer may have held an earlier one by an answer that it never had: the end of that lock takes this one along."""
+    for start, end, lock in queue.lost_asks.get(one.consumer, ()):
+        if start <= one.given <= end + lock + SLACK_MS:
+            backs[id(one)] = min(backs.get(id(one), INFINITE), max(start + lock, one.given))
 
 
 def note_send_backs(deliveries, backs):
@@ -35,7 +46,7 @@ def note_send_backs(deliveries, backs):
             if earlier.consumer != one.consumer or earlier.place[1] >= one.place[1] or earlier.given > one.given:
                 continue
             fails = earlier.fails_from()
-            if fails + 20 < one.given or fails == INFINITE:
+            if fails + SLACK_MS < one.given or fails == INFINITE:
                 continue
             backs[id(one)] = min(backs.get(id(one), INFINITE), fails)
             if is_sure(earlier, one):
@@ -47,16 +58,16 @@ def is_sure(earlier, one):
     if any(not say.is_refused for say in one.says):
         return False
     words = (say for say in earlier.ends() if say.what in ("nack", "release") and say.result == "again")
-    return any(not say.lost and say.sent > one.got and say.heard + 20 < one.until for say in words)
+    return any(not say.lost and say.sent > one.got and say.heard + SLACK_MS < one.until for say in words)
 
 
-def check_order(history, queue, backs, slack):
+def check_order(history, queue, backs):
     for deliveries in by_key(history, queue).values():
         if len(deliveries) > 1:
-            yield from check_key(history, queue, deliveries, backs, slack)
+            yield from check_key(history, queue, deliveries, backs)
 
 
-def check_key(history, queue, deliveries, backs, slack):
+def check_key(history, queue, deliveries, backs):
     """`last` is the latest delivery of each message so far; `final` is when each was given for the last time."""
     final, last = {}, {}
     for one in deliveries:
@@ -68,22 +79,22 @@ def check_key(history, queue, deliveries, backs, slack):
             other = last.get(offset)
             # What a cut took of the earlier one's end was decided all the same.
             is_open = offset < one.place[1] and final[offset] > one.given and not history.is_cut_between(one.given, final[offset])
-            if is_open and not is_in_hand(queue, other, one, slack):
+            if is_open and not is_in_hand(queue, other, one):
                 yield "order", f"{one}, though {offset} was not settled: {other}"
             if other is not None and other.consumer != one.consumer:
                 holds_until = min(other.own_end(), backs.get(id(other), INFINITE))
-                if one.given + slack < holds_until and not history.is_cut_between(other.given, one.given):
+                if one.given + SLACK_MS < holds_until and not history.is_cut_between(other.given, one.given):
                     yield "two-for-a-key", f"{one}, while {other}"
         last[one.place[1]] = one
 
 
-def is_in_hand(queue, other, one, slack):
+def is_in_hand(queue, other, one):
     """Whether the consumer may have held the earlier one as well."""
-    since = one.given - queue.rules.lock_ms - slack
-    if any(start < one.given and end > since for start, end in queue.lost_asks.get(one.consumer, ())):
+    since = one.given - queue.rules.lock_ms - SLACK_MS
+    if any(start < one.given and end > since for start, end, _ in queue.lost_asks.get(one.consumer, ())):
         # By an answer that it never heard.
         return True
     if other is None or other.consumer != one.consumer:
         return False
-    gave_back = any(say.is_taken and say.what != "extend" and say.heard + slack < one.given for say in other.says)
-    return not gave_back and one.given <= other.locked_at_most() + slack
+    gave_back = any(say.is_taken and say.what != "extend" and say.heard + SLACK_MS < one.given for say in other.says)
+    return not gave_back and one.given <= other.locked_at_most() + SLACK_MS

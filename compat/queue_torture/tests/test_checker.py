@@ -327,6 +327,23 @@ class WithOrder(TheChecker):
         self.records = {place: record for place, record in self.records.items() if place[1] in (0, 1)}
         self.published = []
 
+    def unseen(self, given):
+        """`a` has had 0 by an answer that it did not hear, and 1 behind it; 0 goes to another at `given`, 1 later."""
+        self.story = Story(self.rules)
+        self.story.lose("a", 100, 110)
+        held = self.story.give("a", 200, (1, 1))
+        self.story.say("b", given + 50, "ack", self.story.give("b", given, (0, 2)))
+        self.story.say("b", given + 90, "ack", self.story.give("b", given + 80, (1, 1)))
+        self.story.say("a", 1_500, "ack", held, "lock-lost")
+        self.records = {place: record for place, record in self.records.items() if place[1] in (0, 1)}
+        self.published = []
+
+    def test_what_was_held_unseen_takes_the_later_ones_along(self):
+        self.unseen(1_150)
+        self.expect("untested")
+        self.unseen(1_000)
+        self.expect("untested", "two-for-a-key")
+
     def test_what_comes_back_with_an_earlier_one_burns_no_attempt(self):
         self.sent_back(1)
         self.expect("untested")
