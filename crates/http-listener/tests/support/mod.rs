@@ -8,18 +8,21 @@ use fanlog_http_listener::{HttpConfig, HttpListener};
 use fanlog_model::BrokerId;
 use serde_json::Value;
 use std::net::SocketAddr;
+use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 use tempfile::TempDir;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio::sync::watch;
+use tokio::time::Instant;
 
 pub(crate) struct Served {
     pub(crate) broker: Arc<Broker>,
     pub(crate) address: SocketAddr,
     pub(crate) stop: watch::Sender<bool>,
     pub(crate) serving: tokio::task::JoinHandle<()>,
-    _folder: TempDir,
+    folder: Option<TempDir>,
 }
 
 pub(crate) async fn serve() -> Served {
@@ -28,14 +31,26 @@ pub(crate) async fn serve() -> Served {
 }
 
 pub(crate) async fn serve_with(config: HttpConfig) -> Served {
-    let folder = TempDir::new().unwrap();
+    serve_in(TempDir::new().unwrap(), config, &[]).await
+}
+
+/// Over a data directory, with these settings of the broker.
+pub(crate) async fn serve_in(
+    folder: TempDir,
+    config: HttpConfig,
+    settings: &[(&str, &str)],
+) -> Served {
     let environment = Environment {
         clock: Arc::new(SystemClock::new()),
         entropy: Arc::new(OsEntropy),
-        disk: Arc::new(RealDisk::open(folder.path()).unwrap()),
+        disk: Arc::new(open_again(folder.path()).await),
     };
     let path = folder.path().display().to_string();
-    let broker = Broker::start(BrokerConfig::new(BrokerId(1), path), environment).unwrap();
+    let mut of_broker = BrokerConfig::new(BrokerId(1), path);
+    for (name, value) in settings {
+        of_broker.statics.insert((*name).into(), (*value).into());
+    }
+    let broker = Broker::start(of_broker, environment).unwrap();
     let listener = HttpListener::bind(config, broker.clone()).await.unwrap();
     let address = listener.local_address().unwrap();
     let (stop, stopping) = watch::channel(false);
@@ -45,7 +60,19 @@ pub(crate) async fn serve_with(config: HttpConfig) -> Served {
         address,
         stop,
         serving,
-        _folder: folder,
+        folder: Some(folder),
+    }
+}
+
+/// The directory of a broker that may just have ended: its last tasks let go of it.
+async fn open_again(folder: &Path) -> RealDisk {
+    let until = Instant::now() + Duration::from_secs(20);
+    loop {
+        match RealDisk::open(folder) {
+            Ok(disk) => return disk,
+            Err(error) => assert!(Instant::now() < until, "{error}"),
+        }
+        tokio::time::sleep(Duration::from_millis(5)).await;
     }
 }
 
@@ -83,6 +110,14 @@ pub(crate) async fn get(address: SocketAddr, path: &str) -> (u16, String, String
 }
 
 impl Served {
+    /// Stops, and gives the data directory back.
+    pub(crate) async fn end(mut self) -> TempDir {
+        self.stop.send_replace(true);
+        self.serving.await.unwrap();
+        self.broker.shutdown().await;
+        self.folder.take().unwrap()
+    }
+
     /// Status and JSON of a request with a JSON body, or none.
     pub(crate) async fn json(&self, method: &str, path: &str, body: Value) -> (u16, Value) {
         let text = if body.is_null() {
