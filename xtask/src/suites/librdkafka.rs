@@ -330,7 +330,9 @@ fn runner(bench: &Bench, conf: &Path, class_path: &str, pass: Pass) -> Command {
         .env("TEST_KAFKA_VERSION", BROKER_VERSION)
         .env("BROKERS", &bench.bootstrap)
         .env("KAFKA_PATH", ours("librdkafka").join("kafka"))
-        .env("KAFKA_CLASS_PATH", class_path);
+        .env("KAFKA_CLASS_PATH", class_path)
+        // Where the makefile of its Java programs looks for Kafka's client.
+        .env("KAFKA_JARS", class_path.trim_end_matches("/*"));
     if let Some(scenario) = pass.scenario {
         command.args(["-s", scenario]);
     }
