@@ -99,9 +99,9 @@ pub use publish::{Due, NewMessage, PublishError, Published};
 pub use queues::{
     AUDIT_TOPIC, BlockedKey, CancelOutcome, ConsumerLoad, DELIVER_AFTER, DELIVER_AT, DeadDone,
     DeadLetter, DeadLetterShown, DeadLetters, DeadSelection, Drain, Headers, Hindrance, Message,
-    MessageId, MessageIdError, NewQueue, QueueCounts, QueueDescription, QueueError,
-    QueuePartitionStatus, QueueStatus, Queues, Receipt, ReceiptError, Receive, Received,
-    RecordOvertaken, Redrive, SettleFailure, SettleOutcome, SettledEach, Start,
+    MessageId, MessageIdError, MoveEnd, MoveMessages, MoveTask, MoveTo, NewQueue, QueueCounts,
+    QueueDescription, QueueError, QueuePartitionStatus, QueueStatus, Queues, Receipt, ReceiptError,
+    Receive, Received, RecordOvertaken, Redrive, SettleFailure, SettleOutcome, SettledEach, Start,
 };
 pub use records::{ReadRecords, RecordsWanted, StoredRecord};
 pub use shares::{

@@ -57,7 +57,8 @@ async fn any(broker: &Arc<Broker>, asked: Receive) -> Vec<Message> {
 
 /// Values, attempts and queues, in the order of the values.
 fn by_queue(messages: &[Message]) -> String {
-    let one = |message: &Message| format!("{} {}", message.queue, shown(&[message.clone()]));
+    let one =
+        |message: &Message| format!("{} {}", message.queue, shown(std::slice::from_ref(message)));
     let mut all: Vec<_> = messages.iter().map(one).collect();
     all.sort();
     all.join(", ")
@@ -353,6 +354,32 @@ async fn a_delay_of_the_queue_counts_where_the_message_names_none() {
     assert_eq!(take(&broker, "c", 9).await, "at once x1");
     pass(&machine, &broker, 10 * SECOND).await;
     assert_eq!(take(&broker, "c", 9).await, "later x1");
+}
+
+#[tokio::test]
+async fn a_delay_that_retention_would_overtake_is_refused() {
+    let machine = Machine::new(11);
+    let broker = machine.start();
+    let mut topic = new_topic("t", 1);
+    topic.overrides = vec![("retention.ms".to_owned(), Some("60000".to_owned()))];
+    let created = broker.create_topics(vec![topic], false);
+    drive(&broker, created).await.unwrap().remove(0).unwrap();
+    let loose = ("retention-hold", "false");
+    let refused = make(&broker, "q", Start::Latest, &[loose, ("delay", "61s")]).await;
+    let is_of_delay = |error: &QueueError| matches!(error, QueueError::BadSetting { setting, .. } if &**setting == "delay");
+    assert!(refused.is_err_and(|error| is_of_delay(&error)));
+    for settings in [&[loose, ("delay", "1m")][..], &[("delay", "15m")]] {
+        make(&broker, "q", Start::Latest, settings).await.unwrap();
+        let changes = [
+            ("delay".to_owned(), Some("2m".to_owned())),
+            ("retention-hold".to_owned(), Some("false".to_owned())),
+        ];
+        let q = queue("q");
+        let altered = broker.queues().alter(&q, changes.into());
+        let refused = drive(&broker, altered).await;
+        assert!(refused.is_err_and(|error| is_of_delay(&error)));
+        drive(&broker, broker.queues().delete(&q)).await.unwrap();
+    }
 }
 
 #[tokio::test]

@@ -67,7 +67,7 @@ impl Queues {
                         Ok(each) => match each[at] {
                             Some(Taken::Taken) => Ok(true),
                             Some(Taken::Over) => Ok(false),
-                            Some(Taken::NoRoom | Taken::NoTarget) => Err(no_room()),
+                            Some(Taken::NoRoom | Taken::NoTarget | Taken::Busy) => Err(no_room()),
                             None => Err(no_such(&outcome.id, &live)),
                         },
                         Err(Some(error)) => Err(error.clone()),

@@ -3,7 +3,9 @@
 //! In -> out: a row of moves -> the records, read from their log -> one batch that bears the row's sequences.
 
 use super::begin::{Source, not_available};
-use super::dead_headers::{DEAD_REASON, Origin, borrowed, header, of_dead_letter, of_redriven};
+use super::dead_headers::{
+    DEAD_REASON, Origin, borrowed, header, of_dead_letter, of_redriven, of_sent,
+};
 use super::live::{Live, SourceKind};
 use super::piece::Piece;
 use super::take::{OneRecord, read_piece};
@@ -40,6 +42,7 @@ impl Copies {
         source: &Source,
         target: &Partition,
         pending: &[PendingMove],
+        is_sent: bool,
     ) -> Result<Option<Self>, QueueError> {
         let max = target.with_log(|log| log.config().max_message_bytes);
         let max = max.map_err(|error| not_available(&error))? as usize;
@@ -62,7 +65,7 @@ impl Copies {
                 None if is_cut => break,
                 None => OneRecord::of_none(),
             };
-            let copy = Copy::of(live, source, one, record, max);
+            let copy = Copy::of(live, source, one, record, max, is_sent);
             bytes += copy.bytes();
             if !each.is_empty() && bytes > max.min(BATCH_BYTES) {
                 break;
@@ -101,8 +104,16 @@ impl Copies {
 }
 
 impl Copy {
-    fn of(live: &Live, source: &Source, one: &PendingMove, record: OneRecord, max: usize) -> Self {
+    fn of(
+        live: &Live,
+        source: &Source,
+        one: &PendingMove,
+        record: OneRecord,
+        max: usize,
+        is_sent: bool,
+    ) -> Self {
         let headers = |has_history| match source.kind {
+            _ if is_sent => of_sent(&record.headers),
             SourceKind::Dead => of_redriven(&record.headers),
             SourceKind::Main | SourceKind::Redrive => {
                 let origin = Origin {

@@ -15,8 +15,9 @@ use fanlog_coordinators::catalog::{
     self, AlterQueueError, CreateQueueError, CreateTopicError, NewTopic, NoSuchQueue, Queue,
     QueueSettingError, QueueStart,
 };
-use fanlog_model::settings::{SettingError, effective_queue_value, queue_settings};
-use fanlog_model::{GroupId, TopicId, TopicName};
+use fanlog_coordinators::queue::{Retention, check_due};
+use fanlog_model::settings::{QueueSettings, SettingError, effective_queue_value, queue_settings};
+use fanlog_model::{GroupId, TimestampMs, TopicId, TopicName};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -62,6 +63,7 @@ impl Queues {
         // What is refused is refused before anything is made.
         let checked = broker.checked_queue_record(record.clone()).await;
         let checked = checked.map_err(|error| not_created(&new.topic, error))?;
+        check_delay(topic, &QueueSettings::resolve(&checked.overrides))?;
         let id = record.id;
         self.beginning.lock().insert(id);
         let begun = self.begin_all(&broker, &checked, topic).await;
@@ -121,6 +123,17 @@ impl Queues {
     ) -> Result<QueueDescription, QueueError> {
         let broker = self.broker()?;
         let _changing = self.changing.lock().await;
+        let live = self.live(&broker, queue)?;
+        if let Some(topic) = broker.topics().by_id(live.queue.topic) {
+            let mut overrides = live.queue.overrides.clone();
+            for (name, value) in &changes {
+                match value {
+                    Some(value) => overrides.insert(name.clone(), value.clone()),
+                    None => overrides.remove(name),
+                };
+            }
+            check_delay(topic, &QueueSettings::resolve(&overrides))?;
+        }
         let altered = broker.alter_queue_record(queue, changes).await;
         altered.map_err(|error| match error {
             QueueCatalogError::Refused(AlterQueueError::Unknown(error)) => unknown(error),
@@ -237,6 +250,22 @@ impl Queues {
         made.map(Some)
             .ok_or_else(|| failed("it was deleted at once".to_owned()))
     }
+}
+
+/// A delay that retention would overtake, for a queue that does not hold it back, would be the end of every message.
+fn check_delay(topic: &Topic, settings: &QueueSettings) -> Result<(), QueueError> {
+    let delay = i64::try_from(settings.delay.as_millis()).unwrap_or(i64::MAX);
+    let is_by_age = topic.settings.cleanup_policy.delete;
+    let retention = Retention {
+        retention_ms: topic.settings.retention_ms.filter(|_| is_by_age),
+        is_held: settings.is_retention_held,
+    };
+    let checked = check_due(TimestampMs(delay), TimestampMs(0), retention);
+    checked.map_err(|error| QueueError::BadSetting {
+        setting: "delay".into(),
+        value: format!("{delay}ms").into(),
+        reason: error.to_string().into(),
+    })
 }
 
 fn not_created(topic: &TopicName, error: QueueCatalogError<CreateQueueError>) -> QueueError {

@@ -3,6 +3,7 @@
 //! Where a record comes from stays with it through redrives: the origin is the first record of all.
 //! In -> out: a record and its attempts -> the headers of its copy.
 
+use super::delays::{DELIVER_AFTER, DELIVER_AT};
 use super::types::Headers;
 use bytes::Bytes;
 use fanlog_coordinators::queue::Attempt;
@@ -116,6 +117,17 @@ pub(super) fn of_redriven(headers: &Headers) -> Headers {
     all
 }
 
+/// The headers of what somebody sends to another topic: it is not delayed again, and a dead letter goes as one that is redriven.
+pub(super) fn of_sent(headers: &Headers) -> Headers {
+    let is_dead = text(headers, DEAD_QUEUE).is_some();
+    let mut all = match is_dead {
+        true => of_redriven(headers),
+        false => headers.clone(),
+    };
+    all.retain(|(name, _)| ![DELIVER_AT, DELIVER_AFTER].contains(&name.as_str()));
+    all
+}
+
 fn without_ours(headers: &Headers) -> Headers {
     let foreign = headers.iter().filter(|(name, _)| !name.starts_with(PREFIX));
     foreign.cloned().collect()
@@ -182,5 +194,10 @@ mod tests {
         let said = "a=b queue=q topic=t partition=2 offset=7 timestamp=9 attempts=3 redrives=1";
         assert_eq!(shown(&dead), said);
         assert_eq!(redrives(&of_redriven(&dead)), 2);
+        let mut sent = dead.clone();
+        sent.push(header(DELIVER_AFTER, "5s"));
+        assert_eq!(of_sent(&sent), of_redriven(&dead));
+        let plain = vec![header("a", "b"), header(DELIVER_AT, "5")];
+        assert_eq!(shown(&of_sent(&plain)), "a=b");
     }
 }

@@ -63,7 +63,7 @@ impl Queues {
         };
         match taken.first() {
             Some(Taken::Taken) => Ok(true),
-            Some(Taken::NoRoom | Taken::NoTarget) => Err(unavailable(no_room())),
+            Some(Taken::NoRoom | Taken::NoTarget | Taken::Busy) => Err(unavailable(no_room())),
             Some(Taken::Over) | None => Ok(false),
         }
     }

@@ -1,4 +1,4 @@
-//! Moves records to the topics where they go: dead letters, and dead letters that come back.
+//! Moves records to the topics where they go: dead letters, dead letters that come back, and what somebody sends elsewhere.
 //!
 //! Why it exists: a record is in one place or the other, whatever crashes when. The machine has logged which sequence the copy of each
 //! bears, from a producer of the partition's own; the copies are appended in that order, and what the target has already is not
@@ -21,7 +21,7 @@ use crate::partition::Partition;
 use fanlog_coordinators::queue::{
     Input, Mover, PendingMove, Policy, QueueKey, RowId, mover, moves,
 };
-use fanlog_model::BaseSequence;
+use fanlog_model::{BaseSequence, TopicId};
 use parking_lot::Mutex;
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -213,6 +213,12 @@ impl Queues {
         // The row must be there before a copy bears one of its numbers: after a power cut another record would have it.
         let decided = source.shard.with_active(|machines| machines.decided_end)?;
         source.shard.durable_to(decided).await?;
+        if mover.is_sent && is_gone(&broker, mover.target.topic) {
+            let recalled = Input::Recall { row: mover.row() };
+            let decided = source.shard.decide(key, &policy, recalled)?;
+            source.shard.durable(decided).await?;
+            return Ok(true);
+        }
         let Some(target) = self.target(&broker, &live, &source, mover).await? else {
             let policy = self.policy(&broker, &live, kind, key.partition);
             self.renumber(&source, &policy, mover.row(), None).await?;
@@ -232,7 +238,7 @@ impl Queues {
         mover: Mover,
     ) -> Result<Option<Target>, QueueError> {
         let topics = broker.topics();
-        if topics.by_id(mover.target.topic).is_none() {
+        if topics.by_id(mover.target.topic).is_none() && !mover.is_sent {
             let made = self.make_target(broker, live, source.kind).await?;
             return match made {
                 Some(_) => Ok(None),
@@ -244,8 +250,10 @@ impl Queues {
         let partition = broker
             .partition(&TopicRef::Id(mover.target.topic), mover.target.partition)
             .map_err(|error| not_available(&error))?;
-        self.begin_target(broker, live, source.kind, &partition)
-            .await?;
+        if !mover.is_sent {
+            self.begin_target(broker, live, source.kind, &partition)
+                .await?;
+        }
         Ok(Some(Target { partition, mover }))
     }
 
@@ -296,7 +304,8 @@ impl Queues {
                 )
                 .await;
         }
-        let copies = Copies::read(broker, live, source, &target.partition, new).await?;
+        let is_sent = target.mover.is_sent;
+        let copies = Copies::read(broker, live, source, &target.partition, new, is_sent).await?;
         let Some(copies) = copies else {
             // Retention took one of them.
             let start = source.partition.with_log(|log| log.log_start_offset());
@@ -347,6 +356,7 @@ impl Queues {
         last: BaseSequence,
     ) -> Result<(), QueueError> {
         let event = match source.kind {
+            _ if target.mover.is_sent => "move",
             SourceKind::Main | SourceKind::Redrive => "dead-letter",
             SourceKind::Dead => "redrive",
         };
@@ -429,6 +439,11 @@ impl Target {
         let durable = self.partition.durable(end).await;
         durable.map_err(|error| unreadable(self.partition.topic(), &error))
     }
+}
+
+/// Whether a topic is gone for good: while a start opens its topics, what the catalog has counts.
+fn is_gone(broker: &Broker, topic: TopicId) -> bool {
+    broker.topics().by_id(topic).is_none() && broker.catalog_view().topic_by_id(topic).is_none()
 }
 
 /// Whether a sequence comes after another one. They go from 2^31-1 to 0.

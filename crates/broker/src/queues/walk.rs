@@ -1,11 +1,11 @@
-//! Walks a queue's dead letters: the records of its dead-letter topic that came from it and that it is not done with.
+//! Walks what a queue is not done with: its dead letters, or its messages.
 //!
 //! Why it exists: dead letters are a queue that is never handed out; what of it is left the ledger says, what it holds the log.
-//! In -> out: where to begin -> the next dead letters, and where to go on.
+//! In -> out: where to begin -> the next of them, and where to go on.
 
 use super::Queues;
 use super::begin::{Source, unreadable};
-use super::live::{Live, SourceKind};
+use super::live::Live;
 use super::piece::Piece;
 use super::take::{OneRecord, look_through, read, readable_end};
 use super::types::QueueError;
@@ -19,7 +19,7 @@ use std::sync::Arc;
 /// How much is read at a time.
 const BYTES_AT_ONCE: usize = 256 * 1024;
 
-/// Some dead letters of one partition.
+/// Some of one partition.
 #[derive(Debug, Default)]
 pub(super) struct Walked {
     pub(super) letters: Vec<(Offset, OneRecord)>,
@@ -33,7 +33,7 @@ impl Queues {
         broker.topics().by_name(live.dead.as_ref()?).cloned()
     }
 
-    /// The dead letters in one piece of a partition, from an offset on.
+    /// Those in one piece of a partition, from an offset on.
     pub(super) async fn walk(
         &self,
         broker: &Arc<Broker>,
@@ -67,7 +67,7 @@ impl Queues {
             }
             Err(error) => return Err(failed(&error)),
         };
-        let (kind, partition) = (SourceKind::Dead, &source.partition);
+        let (kind, partition) = (source.kind, &source.partition);
         let piece = look_through(live, kind, partition, &read, from, below);
         let piece = piece.map_err(|error| failed(&error))?;
         Ok(Walked {
@@ -96,7 +96,7 @@ impl Queues {
     }
 }
 
-/// Whether a dead letter is still there: one that is on its way back is not.
+/// Whether one is still there: one that is on its way elsewhere is not.
 pub(super) fn is_left(state: State) -> bool {
     !matches!(state, State::Done | State::Moving { .. })
 }

@@ -164,7 +164,11 @@ pub(crate) fn reject(reason: &str) -> SettleOutcome {
 }
 
 pub(crate) fn status(broker: &Broker) -> QueueStatus {
-    broker.queues().status(&queue("q")).unwrap()
+    status_of(broker, "q")
+}
+
+pub(crate) fn status_of(broker: &Broker, name: &str) -> QueueStatus {
+    broker.queues().status(&queue(name)).unwrap()
 }
 
 /// Time passes, and what was due by then takes effect.

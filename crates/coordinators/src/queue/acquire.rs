@@ -2,6 +2,7 @@
 //!
 //! Invariants: QUE-1, QUE-3, QUE-4.
 
+use super::come_back::ROW_WAIT;
 use super::decide::{Deciding, Pending};
 use super::track::NO_DUE;
 use super::waiting::later;
@@ -36,6 +37,8 @@ enum Verdict {
     Wait(TimestampMs),
     /// It can go.
     Give { attempts: u16 },
+    /// It has had all its attempts.
+    End { attempts: u16 },
 }
 
 impl Deciding<'_> {
@@ -119,6 +122,7 @@ impl Deciding<'_> {
                 self.pass(found.last);
                 self.wake_key(key);
             }
+            Verdict::End { attempts } => self.end_untried(from, key, attempts),
             Verdict::Give { attempts } => {
                 if !self.may_go_along(giving, attempts) {
                     return false;
@@ -153,11 +157,15 @@ impl Deciding<'_> {
             return Verdict::Drop;
         }
         let is_early = due > self.now.wall;
+        let go = match self.policy.is_last(attempts) {
+            true => Verdict::End { attempts },
+            false => Verdict::Give { attempts },
+        };
         if is_new {
             let waits_for_key = key.is_some_and(|key| !self.is_key_free(giving, key, offset));
             return match is_early || waits_for_key {
                 true => Verdict::Wait(due),
-                false => Verdict::Give { attempts },
+                false => go,
             };
         }
         let is_ready = self.waiting.is_ready(offset);
@@ -168,9 +176,26 @@ impl Deciding<'_> {
         }
         let goes_on = || key.is_some_and(|key| self.goes_on(giving, key, offset));
         match is_ready || (!is_early && goes_on()) {
-            true => Verdict::Give { attempts },
+            true => go,
             false => Verdict::Skip,
         }
+    }
+
+    /// A record that rests and had as many attempts as it may have: they are fewer now, or it had to wait for its move.
+    fn end_untried(&mut self, offset: Offset, key: Option<NonZeroU64>, attempts: u16) {
+        self.untrack_for_later(offset);
+        if let Some(key) = key {
+            self.waiting.keys.remove(&(key, offset));
+        }
+        match self.move_or_give_up(offset, attempts) {
+            true => self.decision.has_freed = true,
+            false => {
+                let due = later(self.now.wall, ROW_WAIT);
+                self.set(offset, State::Resting { attempts, due });
+                self.track(offset, key, due);
+            }
+        }
+        self.wake_key(key);
     }
 
     fn untrack_for_later(&mut self, offset: Offset) {

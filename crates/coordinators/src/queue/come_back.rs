@@ -21,6 +21,9 @@ pub(super) struct Failure<'a> {
     pub(super) reason: &'a str,
 }
 
+/// How long a record waits that is to be moved while others are sent elsewhere.
+pub(super) const ROW_WAIT: Duration = Duration::from_secs(1);
+
 /// How many records come back in one decision without a word of theirs.
 const RECORDS_MAX: usize = 1000;
 
@@ -115,9 +118,17 @@ impl Deciding<'_> {
 
     /// It never comes again.
     fn end(&mut self, offset: Offset, held: Held) -> Settled {
-        match held.is_cancelled {
-            true => self.done(offset, offset, Why::Cancelled),
+        let is_over = match held.is_cancelled {
+            true => {
+                self.done(offset, offset, Why::Cancelled);
+                true
+            }
             false => self.move_or_give_up(offset, held.attempts),
+        };
+        if !is_over {
+            let due = later(self.now.wall, ROW_WAIT);
+            self.come_again(offset, held, (held.attempts, due));
+            return Settled::Again(due);
         }
         self.decision.has_freed = true;
         self.wake_key(held.key);
@@ -141,7 +152,7 @@ impl Deciding<'_> {
         self.wake_key(held.key);
     }
 
-    fn send_back(&mut self, offset: Offset, held: Held) {
+    pub(super) fn send_back(&mut self, offset: Offset, held: Held) {
         self.forget_held(offset, &held);
         self.sent_back.insert(offset, held);
         match held.is_cancelled {

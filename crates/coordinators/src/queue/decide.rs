@@ -64,6 +64,8 @@ pub fn decide(
         Input::Release { consumer } => deciding.release_all_of(consumer),
         Input::Cancel(offsets) => deciding.cancel(offsets),
         Input::Move(offsets) => deciding.move_some(offsets),
+        Input::Send { offsets, target } => deciding.send_some(offsets, target),
+        Input::Recall { row } => deciding.recall(row),
         Input::Moved { row, through } => deciding.moved(row, through),
         Input::Renumber { row, through } => deciding.renumber(row, through),
         Input::Purge(below) => deciding.purge(below),
@@ -81,7 +83,7 @@ fn nothing_there(input: &Input<'_>) -> Reply {
             let each = |item: &super::Settle<'_>| Err(SettleError::NotHeld(item.offset));
             Reply::Settled(items.iter().map(each).collect())
         }
-        Input::Cancel(offsets) | Input::Move(offsets) => {
+        Input::Cancel(offsets) | Input::Move(offsets) | Input::Send { offsets, .. } => {
             Reply::Taken(vec![Taken::Over; offsets.len()])
         }
         _ => Reply::Done,

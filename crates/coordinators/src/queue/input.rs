@@ -1,6 +1,6 @@
 //! What a partition of a queue is asked, and what it answers.
 
-use super::RowId;
+use super::{MoveTarget, RowId};
 use fanlog_model::{Offset, ProducerId, TimestampMs};
 use std::time::Duration;
 use thiserror::Error;
@@ -36,6 +36,18 @@ pub enum Input<'a> {
     Cancel(&'a [Offset]),
     /// These records are to be moved to the policy's target (a redrive), if nobody holds them.
     Move(&'a [Offset]),
+    /// These records go to this target as they are, if nobody holds them: they leave the queue.
+    Send {
+        /// Which.
+        offsets: &'a [Offset],
+        /// Where to.
+        target: MoveTarget,
+    },
+    /// The target of a row of `Send` is gone for good, and what was copied there with it: what is still on its way stays in the queue.
+    Recall {
+        /// The row; of any other one it says nothing.
+        row: RowId,
+    },
     /// Moves with sequences up to this one are durable in the target.
     Moved {
         /// In which row; of any other one it says nothing.
@@ -189,7 +201,7 @@ pub enum Reply {
     Acquired(Vec<Grant>),
     /// To `Settle`, in its order.
     Settled(Vec<Result<Settled, SettleError>>),
-    /// To `Cancel` and `Move`, in its order.
+    /// To `Cancel`, `Move` and `Send`, in its order.
     Taken(Vec<Taken>),
 }
 
@@ -204,4 +216,6 @@ pub enum Taken {
     NoRoom,
     /// It stays as it is: there is nowhere to move it.
     NoTarget,
+    /// It stays as it is until others have arrived that are on their way to another target.
+    Busy,
 }

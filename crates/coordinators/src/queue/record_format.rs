@@ -11,7 +11,8 @@
 //!             failed number | consumers | attempts | changes
 //! head       incarnation, 16 bytes | start number | log start number | next grant number | producer i64, big-endian | row
 //!            moved below number | delivered, acknowledged, failed, given up, moved, filtered, cancelled, lost: numbers
-//! row        has target u8 | if so: topic id, 16 bytes, partition i32 | epoch i16 | base number | next number
+//! row        target u8: 0 none, 1 of the queue's own rules, 2 of somebody who sends records there
+//!            with a target: topic id, 16 bytes, partition i32 | epoch i16 | base number | next number
 //! consumers  count number | count times: number number, name text
 //! attempts   count number | count times: offset number, at time, attempt number, consumer text, reason text
 //!            in version 2: is known u8, if so: time at which the record was handed out for the first time

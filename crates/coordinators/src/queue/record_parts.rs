@@ -90,7 +90,11 @@ fn counts(counters: &mut Counters) -> [&mut u64; 8] {
 }
 
 pub(super) fn put_row(out: &mut Vec<u8>, row: &MoveRow) {
-    out.push(u8::from(row.target.is_some()));
+    out.push(match (row.target.is_some(), row.is_sent) {
+        (false, _) => 0,
+        (true, false) => 1,
+        (true, true) => 2,
+    });
     if let Some(target) = &row.target {
         out.extend_from_slice(target.topic.0.as_bytes());
         out.extend_from_slice(&target.partition.0.to_be_bytes());
@@ -101,9 +105,10 @@ pub(super) fn put_row(out: &mut Vec<u8>, row: &MoveRow) {
 }
 
 pub(super) fn take_row(value: &mut BytesIn<'_>) -> Taken<MoveRow> {
-    let target = match value.u8("target")? {
+    let kind = value.u8("target")?;
+    let target = match kind {
         0 => None,
-        1 => Some(MoveTarget {
+        1 | 2 => Some(MoveTarget {
             topic: TopicId(Uuid::from_bytes(value.array("topic id")?)),
             partition: PartitionIndex(i32::from_be_bytes(value.array("partition")?)),
         }),
@@ -111,6 +116,7 @@ pub(super) fn take_row(value: &mut BytesIn<'_>) -> Taken<MoveRow> {
     };
     let row = MoveRow {
         target,
+        is_sent: kind == 2,
         epoch: ProducerEpoch(i16::from_be_bytes(value.array("producer epoch")?)),
         base: value.number("number of a move")?,
         next: value.number("number of a move")?,

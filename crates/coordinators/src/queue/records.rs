@@ -70,6 +70,8 @@ pub struct Head {
 pub struct MoveRow {
     /// The target; none before the first move.
     pub target: Option<super::MoveTarget>,
+    /// Somebody sends records there as they are (`Input::Send`), rather than the queue's own rules.
+    pub is_sent: bool,
     /// The epoch of the producer.
     pub epoch: ProducerEpoch,
     /// The move that has sequence 0 in this epoch.

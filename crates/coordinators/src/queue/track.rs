@@ -25,31 +25,32 @@ impl Deciding<'_> {
         if self.waiting.is_loaded && self.waiting.order == order {
             return;
         }
-        let mut waiting = Waiting {
+        if !self.waiting.is_loaded {
+            let behind = self.ledger.head.next_grant.saturating_add(GRANTS_LOST_MAX);
+            let wall = u64::try_from(self.now.wall.0).unwrap_or(0);
+            self.waiting.next_grant = behind.max(wall.saturating_mul(GRANTS_LOST_MAX));
+            self.waiting.loaded_at = self.now;
+            self.update.next_grant = Some(self.waiting.next_grant);
+            self.bound_locks();
+        }
+        self.look_again();
+    }
+
+    /// The topic is looked at once more, from the start.
+    pub(super) fn look_again(&mut self) {
+        *self.waiting = Waiting {
             is_loaded: true,
-            order,
-            loaded_at: self.now,
+            order: self.policy.order,
+            loaded_at: self.waiting.loaded_at,
+            next_grant: self.waiting.next_grant,
             cursor: self.start,
             ..Waiting::default()
         };
-        match self.waiting.is_loaded {
-            true => {
-                waiting.loaded_at = self.waiting.loaded_at;
-                waiting.next_grant = self.waiting.next_grant;
-            }
-            false => {
-                let behind = self.ledger.head.next_grant.saturating_add(GRANTS_LOST_MAX);
-                let wall = u64::try_from(self.now.wall.0).unwrap_or(0);
-                waiting.next_grant = behind.max(wall.saturating_mul(GRANTS_LOST_MAX));
-                self.update.next_grant = Some(waiting.next_grant);
-            }
-        }
-        *self.waiting = waiting;
-        self.load_held();
+        self.find_held_keys();
     }
 
     /// No lock lasts longer from now on than it was given for, whatever the wall clock has done.
-    fn load_held(&mut self) {
+    fn bound_locks(&mut self) {
         let steady = self.waiting.steady(self.now);
         for (first, last, state) in self.ledger.states.iter() {
             let State::Held(held) = state else {
@@ -63,12 +64,22 @@ impl Deciding<'_> {
                 });
                 self.changes.set(first, last, Pending::To(To::State(state)));
             }
-            if let Some(key) = held.key
-                && self.policy.order == Order::Key
-            {
-                let offsets = (first.0..=last.0).map(|offset| (key, Offset(offset)));
-                self.waiting.held_keys.extend(offsets);
-            }
+        }
+    }
+
+    fn find_held_keys(&mut self) {
+        if self.policy.order != Order::Key {
+            return;
+        }
+        for (first, last, state) in self.ledger.states.iter() {
+            let State::Held(Held { key: Some(key), .. }) = state else {
+                continue;
+            };
+            let offsets = (first.0..=last.0).map(Offset);
+            let is_held = |offset: &Offset| matches!(self.at(*offset).0, State::Held(_));
+            let held: Vec<_> = offsets.filter(is_held).collect();
+            let held = held.into_iter().map(|offset| (key, offset));
+            self.waiting.held_keys.extend(held);
         }
     }
 

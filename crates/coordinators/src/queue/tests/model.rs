@@ -37,6 +37,8 @@ enum Op {
     PowerCut,
     LogStart(prop::sample::Index),
     Purge,
+    Send(prop::sample::Index, u128),
+    Recall,
     Unlocked {
         consumer: usize,
     },
@@ -73,6 +75,8 @@ fn op() -> impl Strategy<Value = Op> {
         1 => Just(Op::PowerCut),
         1 => index().prop_map(Op::LogStart),
         1 => Just(Op::Purge),
+        2 => (index(), 60..62_u128).prop_map(|(which, topic)| Op::Send(which, topic)),
+        1 => Just(Op::Recall),
         1 => consumer().prop_map(|consumer| Op::Unlocked { consumer }),
         2 => Just(Op::Count),
     ]
@@ -291,6 +295,10 @@ impl Model {
                     let hold = self.now.held.get_mut(&offset).unwrap();
                     hold.until_ms = until.0;
                 }
+                // It waits for its move, as others are sent elsewhere.
+                (Ok(Settled::Again(_)), Outcome::Reject { .. }) => {
+                    self.now.held.remove(&offset);
+                }
                 (Ok(_), outcome) => self.settled(offset, outcome),
                 (Err(_), _) => {}
             }
@@ -441,6 +449,8 @@ impl Model {
                 self.world.restart(lost);
             }
             Op::Purge => self.purge(),
+            Op::Send(index, topic) => self.send(&index, topic),
+            Op::Recall => self.recall(),
             Op::Unlocked { consumer } => self.receive_unlocked(consumer),
             Op::Count => self.check_counts(),
             Op::LogStart(index) => {
@@ -478,6 +488,50 @@ impl Model {
             assert!(is_over, "QUE-2: {offset} was purged, and is {state:?}");
             self.now.ended.entry(offset).or_insert(End::Cancelled);
         }
+    }
+
+    fn send(&mut self, index: &prop::sample::Index, topic: u128) {
+        let Some(offset) = self.any_offset(index) else {
+            return;
+        };
+        let moving = self.world.ledger.moving_count();
+        let before = mover(&self.world.ledger);
+        let to = target(topic);
+        let offsets = [Offset(offset)];
+        let input = Input::Send {
+            offsets: &offsets,
+            target: to,
+        };
+        let reply = self.world.step(input);
+        if reply == Reply::Taken(vec![Taken::Taken]) {
+            assert!(!self.now.held.contains_key(&offset));
+            self.now.ended.insert(offset, End::Rejected);
+            let row = mover(&self.world.ledger).unwrap();
+            assert!(row.is_sent && row.target == to, "{row:?}");
+            let joins = before.is_some_and(|before| before.is_sent && before.target == to);
+            assert!(moving == 0 || joins, "QUE-2: it goes along to elsewhere");
+        }
+    }
+
+    /// The topic to which records are sent is deleted.
+    fn recall(&mut self) {
+        let Some(row) = mover(&self.world.ledger).filter(|row| row.is_sent) else {
+            return;
+        };
+        // The mover finds it out when it has something to move.
+        if self.world.ledger.moving_count() == 0 {
+            return;
+        }
+        // The target is not ahead of what is durable here.
+        self.sync();
+        for one in moves(&self.world.ledger, 1_000) {
+            self.copies.remove(&one.offset.0);
+            self.now.ended.remove(&one.offset.0);
+        }
+        self.copied_to.remove(&row.epoch.0);
+        self.world.step(Input::Recall { row: row.row() });
+        assert_eq!(self.world.ledger.moving_count(), 0);
+        self.sync();
     }
 
     /// A receive without a lock: the attempts count, and nobody holds anything.

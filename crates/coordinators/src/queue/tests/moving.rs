@@ -2,7 +2,7 @@
 
 use super::world::*;
 use crate::queue::*;
-use fanlog_model::{BaseSequence, Offset, ProducerEpoch};
+use fanlog_model::{BaseSequence, Offset, ProducerEpoch, TimestampMs};
 use std::time::Duration;
 
 fn with_target() -> Policy {
@@ -265,4 +265,94 @@ fn what_is_withdrawn_goes_by_its_own_bound_and_not_by_whether_memory_is_full() {
         taken(&mut world, Input::Move(&[Offset(6)])),
         Taken::NoTarget
     );
+}
+
+fn send(world: &mut World, offsets: &[i64], to: u128) -> Vec<Taken> {
+    let offsets: Vec<_> = offsets.iter().map(|offset| Offset(*offset)).collect();
+    let target = target(to);
+    match world.step(Input::Send {
+        offsets: &offsets,
+        target,
+    }) {
+        Reply::Taken(taken) => taken,
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn what_is_sent_goes_to_one_target_at_a_time() {
+    let lock = Duration::from_secs(60);
+    let mut world = World::new(
+        Policy {
+            lock,
+            ..with_target()
+        },
+        plain(7),
+    );
+    assert_eq!(world.take("a", 2), "0x1 1x1");
+    let taken = send(&mut world, &[0, 2, 3], 60);
+    assert_eq!(taken, [Taken::Over, Taken::Taken, Taken::Taken]);
+    let by = mover(&world.ledger).unwrap();
+    assert!(by.is_sent && by.target == target(60));
+    assert_eq!(send(&mut world, &[4], 61), [Taken::Busy]);
+    assert_eq!(send(&mut world, &[4], 60), [Taken::Taken]);
+    // What fails meanwhile waits for its own row.
+    let due = TimestampMs(world.wall_ms + 1_000);
+    assert_eq!(world.nack(0), Ok(Settled::Again(due)));
+    assert_eq!(pending(&world), "2@0 3@1 4@2");
+    world.restart(0);
+    assert!(mover(&world.ledger).unwrap().is_sent);
+    world.pass(1_000);
+    assert_eq!(world.take("a", 9), "5x1 6x1", "it had its attempt");
+    assert_eq!(pending(&world), "2@0 3@1 4@2");
+    world.moved(2);
+    world.pass(1_000);
+    assert_eq!(world.take("a", 9), "");
+    assert!(!mover(&world.ledger).unwrap().is_sent);
+    assert_eq!(pending(&world), "0@0");
+    assert_eq!(send(&mut world, &[5], 61), [Taken::Over], "it is held");
+    world.release(5).unwrap();
+    assert_eq!(send(&mut world, &[5], 61), [Taken::Busy]);
+    world.moved(0);
+    assert_eq!(send(&mut world, &[5], 61), [Taken::Taken]);
+    assert_eq!(world.counts.moved, 4);
+}
+
+#[test]
+fn what_was_sent_to_a_topic_that_is_gone_comes_again() {
+    let mut world = World::new(keyed(with_target()), with_keys("AAB"));
+    assert_eq!(send(&mut world, &[0, 2], 60), [Taken::Taken; 2]);
+    assert_eq!(world.take("a", 9), "1x1");
+    let row = world.row();
+    world.step(Input::Recall { row });
+    assert!(world.last.as_ref().unwrap().has_freed);
+    assert!(
+        world.ack(1).is_err(),
+        "it came back behind the first of its key"
+    );
+    assert_eq!(world.take("b", 9), "0x1 1x1 2x1");
+    world.step(Input::Recall { row });
+    assert_eq!(world.nack(0), Ok(Settled::Moving));
+    let by = mover(&world.ledger).unwrap();
+    assert!(!by.is_sent && !by.needs_renumber);
+    // Letters of the queue's own are not recalled.
+    let row = by.row();
+    world.step(Input::Recall { row });
+    assert_eq!(pending(&world), "0@0");
+}
+
+#[test]
+fn a_record_that_had_more_attempts_than_it_may_have_now_is_not_tried_again() {
+    let mut world = World::new(
+        Policy {
+            attempts_max: 9,
+            ..with_target()
+        },
+        plain(2),
+    );
+    assert_eq!(world.take("a", 9), "0x1 1x1");
+    world.nack(0).unwrap();
+    world.policy.attempts_max = 1;
+    assert_eq!(world.take("a", 9), "");
+    assert_eq!(pending(&world), "0@0");
 }

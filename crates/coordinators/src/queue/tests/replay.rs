@@ -166,9 +166,11 @@ fn update() -> impl Strategy<Value = Update> {
         proptest::option::of(any::<u128>()),
         any::<i16>(),
         any::<[u32; 2]>(),
+        any::<bool>(),
     );
-    let row = row.prop_map(|(topic, epoch, [base, more])| MoveRow {
+    let row = row.prop_map(|(topic, epoch, [base, more], is_sent)| MoveRow {
         target: topic.map(target),
+        is_sent: is_sent && topic.is_some(),
         epoch: epoch.into(),
         base: base.into(),
         next: u64::from(base) + u64::from(more),
