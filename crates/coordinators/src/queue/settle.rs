@@ -37,15 +37,17 @@ impl Deciding<'_> {
             };
             return checked.into_iter().map(undone).collect();
         }
-        // What is done with first: a failure sends back the later records of its key, and these are to count too.
-        let (last, first): (Vec<_>, Vec<_>) = (0..items.len()).partition(|at| {
-            let outcome = items[*at].outcome;
-            matches!(outcome, Outcome::Nack { .. } | Outcome::Release { .. })
-        });
+        // What is done with first: a failure sends back the later records of its key, and these are to count too. A record that is rejected
+        // may have to wait for its move, and does the same.
+        let turn = |at: &usize| match items[*at].outcome {
+            Outcome::Ack | Outcome::Extend(_) => (0, Offset::ZERO),
+            Outcome::Reject { .. } => (1, items[*at].offset),
+            Outcome::Nack { .. } | Outcome::Release { .. } => (2, items[*at].offset),
+        };
+        let mut turns: Vec<_> = (0..items.len()).collect();
+        turns.sort_by_key(turn);
         let mut settled = vec![Err(SettleError::Undone); items.len()];
-        let mut last = last;
-        last.sort_by_key(|at| items[*at].offset);
-        for at in first.into_iter().chain(last) {
+        for at in turns {
             settled[at] = self.settle_one(&items[at]);
         }
         settled
@@ -59,9 +61,8 @@ impl Deciding<'_> {
         if self.is_gone(offset) {
             return Ok(Settled::Done);
         }
-        // It came back by what was said of an earlier record of its key in the same breath; that it be tried again is granted.
-        let is_to_come_again =
-            matches!(item.outcome, Outcome::Nack { .. } | Outcome::Release { .. });
+        // It came back by what was said of an earlier record of its key in the same breath; that it be tried again is granted, and a rejection is put off.
+        let is_to_come_again = !matches!(item.outcome, Outcome::Ack | Outcome::Extend(_));
         let sent_back = self.sent_back.get(&offset).copied();
         if is_to_come_again && sent_back.is_some_and(|held| self.is_claimed(&held, item.claim)) {
             return Ok(match self.at(offset).0 {

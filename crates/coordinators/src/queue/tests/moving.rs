@@ -356,3 +356,28 @@ fn a_record_that_had_more_attempts_than_it_may_have_now_is_not_tried_again() {
     assert_eq!(world.take("a", 9), "");
     assert_eq!(pending(&world), "0@0");
 }
+
+#[test]
+fn rejections_that_have_to_wait_for_a_row_still_count_together() {
+    let mut world = World::new(
+        keyed(Policy {
+            attempts_max: 9,
+            ..with_target()
+        }),
+        with_keys("AA-"),
+    );
+    let given = world.receive("a", 2);
+    assert_eq!(send(&mut world, &[2], 60), [Taken::Taken]);
+    let reject = Outcome::Reject { reason: "never" };
+    let items = [item(&given[0], reject), item(&given[1], reject)];
+    let settled = world.settle_as(&items, true);
+    assert!(
+        settled
+            .iter()
+            .all(|one| matches!(one, Ok(Settled::Again(_)))),
+        "{settled:?}"
+    );
+    world.moved(0);
+    world.pass(1_000);
+    assert_eq!(world.take("b", 9), "0x2 1x1");
+}
