@@ -128,9 +128,12 @@ class Run:
         """How far the slower queue has got."""
         if now - self.looked_at > LOOK_SECONDS:
             self.looked_at = now
-            depth = max(status.get("depth", self.options.messages) for status in self.statuses().values())
             self.count_acked()
-            self.progress = max(self.acked - depth, self.progress)
+            statuses = self.statuses().values()
+            # What is still being read after a start is not counted yet.
+            if all(is_whole(status) for status in statuses):
+                depth = max(status["depth"] for status in statuses)
+                self.progress = max(self.acked - depth, self.progress)
 
     def thaw_some(self, now):
         for slot in self.slots:
@@ -231,7 +234,7 @@ class Run:
                 self.spawn(slot)
         deadline = said_at = time.monotonic()
         deadline += 120 + self.options.messages / 300
-        while any(any(status.get(name, 1) for name in ("depth", "unread", "moving")) for status in self.statuses().values()):
+        while not all(is_empty(status) for status in self.statuses().values()):
             self.check_alive()
             if time.monotonic() > said_at + 10:
                 said_at = time.monotonic()
@@ -274,6 +277,15 @@ class Run:
         self.broker.kill()
         if self.disk:
             self.disk.unmount()
+
+
+def is_whole(status):
+    """Whether a queue has all its partitions, and so knows what it has to do."""
+    return all(hindrance.get("kind") not in ("loading", "unavailable") for hindrance in status["hindrances"]) and "depth" in status
+
+
+def is_empty(status):
+    return is_whole(status) and not any(status[name] for name in ("depth", "unread", "moving"))
 
 
 def holds_something(path):

@@ -23,6 +23,8 @@ pub(super) struct Queues {
     is_release: bool,
     /// A broker that was built before; of what kind, `is_release` says.
     binary: Option<PathBuf>,
+    /// What that was built from; what is here, if nobody says.
+    commit: Option<String>,
 }
 
 /// What is run where nobody says otherwise: short, with few, and without root.
@@ -38,6 +40,7 @@ impl Default for Queues {
             seed: std::process::id(),
             is_release: false,
             binary: None,
+            commit: None,
         }
     }
 }
@@ -49,26 +52,29 @@ impl Queues {
         let mut is_paced = false;
         let mut args = args.iter();
         while let Some(arg) = args.next() {
-            let mut number = || {
-                let value = args.next().and_then(|value| value.parse::<u32>().ok());
-                value.ok_or_else(|| Usage(format!("{arg} needs a number")))
+            let mut text = || {
+                let text = args.next().cloned();
+                text.ok_or_else(|| Usage(format!("{arg} needs a value")))
+            };
+            let number = |text: String| {
+                let number = text.parse::<u32>();
+                number.map_err(|_| Usage(format!("{arg} needs a number, not {text}")))
             };
             match arg.as_str() {
-                "--messages" => queues.messages = number()?.max(1_000),
-                "--minutes" => (queues.seconds, is_paced) = (number()?.saturating_mul(60), true),
-                "--kills" => queues.kills = number()?,
-                "--cuts" => queues.cuts = number()?,
-                "--pauses" => queues.pauses = number()?,
-                "--consumers" => queues.consumers = number()?.max(4),
-                "--seed" => queues.seed = number()?,
-                "--release" => queues.is_release = true,
-                "--binary" => {
-                    let path = args.next().map(PathBuf::from);
-                    queues.binary =
-                        Some(path.ok_or_else(|| Usage("--binary needs a path".into()))?);
+                "--messages" => queues.messages = number(text()?)?.max(1_000),
+                "--minutes" => {
+                    (queues.seconds, is_paced) = (number(text()?)?.saturating_mul(60), true)
                 }
+                "--kills" => queues.kills = number(text()?)?,
+                "--cuts" => queues.cuts = number(text()?)?,
+                "--pauses" => queues.pauses = number(text()?)?,
+                "--consumers" => queues.consumers = number(text()?)?.max(4),
+                "--seed" => queues.seed = number(text()?)?,
+                "--release" => queues.is_release = true,
+                "--binary" => queues.binary = Some(text()?.into()),
+                "--commit" => queues.commit = Some(text()?),
                 _ => {
-                    let what = "--messages, --minutes, --kills, --cuts, --pauses, --consumers, --seed, --release and --binary";
+                    let what = "--messages, --minutes, --kills, --cuts, --pauses, --consumers, --seed, --release, --binary and --commit";
                     return Err(Usage(format!("queues knows {what}, not {arg}")).into());
                 }
             }
@@ -83,7 +89,8 @@ impl Queues {
     /// Runs it, and adds a row.
     pub(super) fn run(&self) -> anyhow::Result<()> {
         // Before the run, which takes its time.
-        let (commit, date) = (super::commit()?, date()?);
+        let commit = self.commit.clone().map_or_else(super::commit, Ok)?;
+        let date = date()?;
         let mut outcome = None;
         let run = self.torment(|line| {
             if let Some(cells) = line.strip_prefix("outcome|") {
@@ -203,7 +210,10 @@ mod tests {
         assert_eq!((many.seconds, many.is_release), (300, true));
         let long = parse("--messages 5000 --minutes 7").expect("known arguments");
         assert_eq!(long.seconds, 420);
+        let built = parse("--binary /tmp/fanlog --commit abc").expect("known arguments");
+        assert_eq!(built.commit.as_deref(), Some("abc"));
         assert!(parse("--kills").is_err());
+        assert!(parse("--kills some").is_err());
         assert!(parse("--binary").is_err());
         assert!(parse("--members 3").is_err());
     }

@@ -9,6 +9,7 @@ use super::waiting::later;
 use super::{Acquire, Found, Grant, Held, Order, Reply, State, To, Why};
 use fanlog_model::invariants::QUE_1;
 use fanlog_model::{Offset, TimestampMs};
+use std::collections::BTreeSet;
 use std::num::NonZeroU64;
 use std::time::Duration;
 
@@ -20,6 +21,8 @@ struct Giving {
     wanted_max: usize,
     is_first: bool,
     lock_ms: u32,
+    /// Keys that go on with nobody for now.
+    lapsed: BTreeSet<NonZeroU64>,
     /// When the locks run out: on their clock, and on the wall.
     until: TimestampMs,
     wall_until: TimestampMs,
@@ -62,6 +65,7 @@ impl Deciding<'_> {
             lock_ms: u32::try_from(lock.as_millis()).unwrap_or(u32::MAX),
             until: later(steady, lock),
             wall_until: later(self.now.wall, lock),
+            lapsed: self.lapsed_keys(steady),
             steady,
         };
         self.waiting.pass_known(self.ledger);
@@ -221,8 +225,22 @@ impl Deciding<'_> {
         self.first_of_key(key) == Some(offset) && self.is_last_holder(giving, key, offset)
     }
 
-    /// Whether this consumer holds records of the key, all of them before this one.
+    /// Keys of which a lock has run out that no tick has looked at yet: its record comes back, and takes along what is given behind it.
+    fn lapsed_keys(&self, steady: TimestampMs) -> BTreeSet<NonZeroU64> {
+        let locks = self.ledger.index().locks.iter();
+        let lapsed = locks.take_while(|(until, _)| *until <= steady);
+        let key = |first: Offset| match self.ledger.state(first).0 {
+            State::Held(held) => held.key,
+            _ => None,
+        };
+        lapsed.filter_map(|(_, first)| key(*first)).collect()
+    }
+
+    /// Whether this consumer holds records of the key, all of them before this one and under locks that last.
     fn is_last_holder(&self, giving: &Giving, key: NonZeroU64, offset: Offset) -> bool {
+        if giving.lapsed.contains(&key) {
+            return false;
+        }
         let last = self.last_held_of_key(key).filter(|last| *last < offset);
         // One consumer at a time: who holds the last holds all.
         let holder = last.map(|last| self.at(last).0);

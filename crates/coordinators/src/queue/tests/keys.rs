@@ -84,6 +84,23 @@ fn a_lock_that_ran_out_burns_one_attempt_of_a_key() {
 }
 
 #[test]
+fn a_key_goes_on_with_nobody_once_a_lock_of_it_has_run_out() {
+    let mut world = World::new(slow(), with_keys("AAAB"));
+    assert_eq!(world.take("a", 2), "0x1 1x1");
+    let long = Outcome::Extend(Duration::from_secs(9));
+    assert!(world.end(1, long).is_ok());
+    // The lock of the first is over, and no tick has come yet.
+    world.wall_ms += LOCK_MS;
+    world.monotonic_ms += LOCK_MS.unsigned_abs();
+    assert_eq!(world.ack(0), Err(SettleError::NotHeld(Offset(0))));
+    assert_eq!(world.take("a", 9), "3x1", "the other key only");
+    world.tick();
+    assert_eq!(world.take("a", 9), "", "the key rests");
+    world.pass(100);
+    assert_eq!(world.take("b", 9), "0x2 1x1 2x1");
+}
+
+#[test]
 fn one_answer_may_settle_a_failed_record_and_later_ones_of_its_key() {
     let mut world = World::new(slow(), with_keys("AAA"));
     let given = world.receive("a", 9);
