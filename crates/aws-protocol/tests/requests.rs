@@ -334,3 +334,23 @@ fn permissions_and_tags_are_checked_as_the_service_does() {
         "Tag keys must be between 1 and 128 characters in length."
     );
 }
+
+#[test]
+fn batches_of_notifications_are_checked_in_the_words_of_sns() {
+    let batch = |ids: &[&str]| {
+        let entries = ids.iter().enumerate().map(|(number, id)| {
+            let start = format!("PublishBatchRequestEntries.member.{}", number + 1);
+            format!("&{start}.Id={id}&{start}.Message=m")
+        });
+        let entries: String = entries.collect();
+        form(&format!(
+            "Action=PublishBatch&Version=2010-03-31&TopicArn=t{entries}"
+        ))
+    };
+    assert!(batch(&["some+id", "b"]).is_ok(), "laxer than Amazon");
+    assert_eq!(code(batch(&[])), "EmptyBatchRequest");
+    assert_eq!(code(batch(&["a%00"])), "InvalidBatchEntryId");
+    assert_eq!(code(batch(&[""])), "InvalidBatchEntryId");
+    assert_eq!(code(batch(&["a", "a"])), "BatchEntryIdsNotDistinct");
+    assert_eq!(code(batch(&["a"; 11])), "TooManyEntriesInBatchRequest");
+}

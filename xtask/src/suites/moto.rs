@@ -35,6 +35,9 @@ pub(super) const SUITE: Suite = Suite {
             "aws.strict-names=true",
             "aws.account=123456789012",
             "aws.region=us-east-1",
+            // Tests subscribe endpoints that are nowhere; none is delivered to.
+            "aws.sns.endpoints=http://,https://",
+            "aws.sns.confirmation=false",
         ],
         jvm: JVM_SMALL,
         port: None,

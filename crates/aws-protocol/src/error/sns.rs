@@ -97,7 +97,7 @@ impl AwsError {
             "com.amazonaws.sns#InvalidBatchEntryIdException",
             "InvalidBatchEntryId",
             400,
-            "The Id of an entry has 1 to 80 letters, digits, hyphens and underscores.",
+            "The Id of an entry has 1 to 80 characters, and no control characters.",
         )
     }
 

@@ -86,6 +86,11 @@ impl Sns {
 
     fn subscription(&self, arn: &str) -> Result<Subscription, AwsError> {
         let arn = Arn::parse(arn).ok_or_else(|| {
+            // Of as many parts, but of no service that has subscriptions: nothing is there.
+            let has_all_parts = arn.starts_with("arn:") && arn.matches(':').count() == 6;
+            if has_all_parts {
+                return AwsError::subscription_does_not_exist();
+            }
             AwsError::invalid_parameter(
                 "Invalid parameter: SubscriptionArn Reason: it is no ARN of a subscription",
             )

@@ -46,7 +46,9 @@ impl<'a> Datum<'a> {
             Attribute::Number(text) => vec![number(text).map_or(Self::Opaque, Self::Number)],
             Attribute::StringArray(text) => match serde_json::from_str(text) {
                 Ok(Value::Array(items)) => items.iter().filter_map(Self::owned).collect(),
-                Ok(_) | Err(_) => Vec::new(),
+                // A value without brackets counts as an array of it.
+                Ok(item) => Self::owned(&item).into_iter().collect(),
+                Err(_) => Vec::new(),
             },
             Attribute::Binary => Vec::new(),
         }

@@ -379,6 +379,8 @@ fn attributes_are_compared_by_their_types() {
         false,
     );
     check(r#"{"a": ["x"]}"#, StringArray("not json"), false);
+    check(r#"{"a": [100]}"#, StringArray("100"), true);
+    check(r#"{"a": [100]}"#, StringArray(r#"{"a": 100}"#), false);
     check(r#"{"a": [{"exists": true}]}"#, Binary, false);
     check(r#"{"a": [{"exists": false}]}"#, Binary, true);
 }
