@@ -101,7 +101,8 @@ pub use queues::{
     DeadLetter, DeadLetterShown, DeadLetters, DeadSelection, Drain, Headers, Hindrance, Message,
     MessageId, MessageIdError, MoveEnd, MoveMessages, MoveTask, MoveTo, NewQueue, QueueCounts,
     QueueDescription, QueueError, QueuePartitionStatus, QueueStatus, Queues, Receipt, ReceiptError,
-    Receive, Received, RecordOvertaken, Redrive, SettleFailure, SettleOutcome, SettledEach, Start,
+    Receive, Received, RecordOvertaken, Redrive, RedriveJob, RedriveState, SettleFailure,
+    SettleOutcome, SettledEach, Start,
 };
 pub use records::{ReadRecords, RecordsWanted, StoredRecord};
 pub use shares::{

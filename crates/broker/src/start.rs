@@ -112,6 +112,7 @@ impl Broker {
         broker.note_time();
         broker.log_start();
         broker.is_serving.store(true, Ordering::Release);
+        broker.queues.resume_redrives();
         if broker.config.has_timers {
             broker.start_maintenance();
             broker.start_cleaner();

@@ -210,10 +210,17 @@ async fn dead_letters_of_two_queues_in_one_topic_are_told_apart() {
         settled(&broker).await;
     }
     assert_eq!(dead(&broker).await, "a: of q");
+    let counted = |name: &str| {
+        let status = broker.queues().status(&queue(name)).unwrap();
+        status.dead_letters
+    };
+    // Each counts its own, though both read the same topic.
+    assert_eq!((counted("q"), counted("other")), (Some(1), Some(1)));
     let q = queue("q");
     drive(&broker, broker.queues().redrive(&q, all(9)))
         .await
         .unwrap();
+    assert_eq!((counted("q"), counted("other")), (Some(0), Some(1)));
     assert_eq!(take(&broker, "one", 1).await, "a x1");
     assert_eq!(shown(&receive_of(&broker, "other", "one", 1).await), "");
     let other = queue("other");

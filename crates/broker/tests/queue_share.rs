@@ -294,6 +294,36 @@ async fn a_share_consumer_is_a_member_of_the_queue_whose_topic_it_names() {
 }
 
 #[tokio::test]
+async fn a_queue_is_listed_as_the_share_group_that_it_is_described_as() {
+    let machine = Machine::new(8);
+    let broker = started(&machine, 1, &[]).await;
+    let listed = async |states: &[&str], types: &[&str]| {
+        let words = |words: &[&str]| words.iter().map(|word| (*word).into()).collect();
+        let listed = broker.groups().list(words(states), words(types));
+        let shown = drive(&broker, listed).await.unwrap().into_iter();
+        let shown = shown.map(|one| {
+            let state = one.state.name();
+            format!(
+                "{} {} {state} {}",
+                one.group, one.protocol_type, one.group_type
+            )
+        });
+        shown.collect::<Vec<_>>().join(", ")
+    };
+    assert_eq!(listed(&[], &[]).await, "q share Empty share");
+    assert_eq!(listed(&["stable"], &[]).await, "");
+    report(&broker, heartbeat("m", 0, &["t"])).await.unwrap();
+    assert_eq!(
+        listed(&["stable"], &["SHARE"]).await,
+        "q share Stable share"
+    );
+    // Tools for consumer groups ask for these.
+    assert_eq!(listed(&[], &["classic", "consumer"]).await, "");
+    report(&broker, heartbeat("m", -1, &[])).await.unwrap();
+    assert_eq!(listed(&["empty"], &[]).await, "q share Empty share");
+}
+
+#[tokio::test]
 async fn offsets_of_a_queue_are_shown_and_not_moved_and_other_topics_give_nothing() {
     let machine = Machine::new(7);
     let broker = started(&machine, 1, &[]).await;

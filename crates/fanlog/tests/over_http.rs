@@ -155,6 +155,14 @@ fn a_queue_from_its_making_to_its_end() {
     assert_eq!(receipts(&json(&broker, &receive_and_ack)).len(), 1);
     let discarded = json(&broker, &["queue", "dead", "discard", "mail", "--all"]);
     assert_eq!(discarded["done"], 0);
+    let background = ["queue", "dead", "redrive", "mail", "--all", "--background"];
+    let redrive = json(&broker, &background);
+    assert_eq!(redrive["state"], "completed");
+    let listed = json(&broker, &["queue", "dead", "redrives", "mail"]);
+    assert_eq!(listed[0]["redrive"], redrive["redrive"]);
+    let id = redrive["redrive"].as_str().expect("an id");
+    let said = failing(&broker, &["queue", "dead", "cancel-redrive", "mail", id]);
+    assert!(said.contains("is over"), "{said}");
     assert_eq!(json(&broker, &["queue", "pause", "mail"])["paused"], true);
     assert_eq!(json(&broker, &["queue", "resume", "mail"])["paused"], false);
     let altered = [

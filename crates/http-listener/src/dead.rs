@@ -67,13 +67,20 @@ pub(crate) async fn redrive(
     InPath(name): InPath<String>,
     request: Request,
 ) -> Result<Response, Problem> {
-    let mut fields = Fields::of_request(&context, request).await?;
+    let redrive = redrive_of(&context, request).await?;
+    let queues = context.broker.queues();
+    answers::ok(&done(&queues.redrive(&group_id(&name), redrive).await?))
+}
+
+/// What is to be redriven, as a body says it.
+pub(crate) async fn redrive_of(context: &Context, request: Request) -> Result<Redrive, Problem> {
+    let mut fields = Fields::of_request(context, request).await?;
     let which = which(&mut fields)?;
     let rate = fields.whole("rate", 1..=1_000_000)?;
     let is_dry_run = fields.flag("dry_run")?;
     let redrives_max = fields.whole("max_redrives", 1..=1_000_000)?;
     fields.done()?;
-    let redrive = Redrive {
+    Ok(Redrive {
         which,
         rate: rate.and_then(|rate| rate.try_into().ok()),
         is_dry_run,
@@ -81,9 +88,7 @@ pub(crate) async fn redrive(
             .unwrap_or(REDRIVES_USUAL)
             .try_into()
             .unwrap_or(u32::MAX),
-    };
-    let queues = context.broker.queues();
-    answers::ok(&done(&queues.redrive(&group_id(&name), redrive).await?))
+    })
 }
 
 /// POST /v1/queues/{queue}/dead/discard
@@ -141,6 +146,7 @@ fn done(done: &DeadDone) -> Value {
         "done": done.done,
         "guarded": done.guarded,
         "goes_on": done.goes_on,
+        "redrive": done.job.map(|id| id.to_string()),
         "not_found": not_found,
     })
 }

@@ -20,6 +20,7 @@ mod base64;
 mod each;
 mod openapi;
 mod problem;
+mod redrives;
 mod refusals;
 
 mod aws;
@@ -51,6 +52,7 @@ use std::time::Duration;
 use thiserror::Error;
 use tokio::net::TcpListener;
 use tokio::sync::watch;
+use tokio::time::Instant;
 
 /// What `/metrics` answers: the OpenMetrics text format, which Prometheus reads.
 const METRICS_TYPE: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
@@ -172,7 +174,7 @@ async fn no_place() -> Problem {
 
 fn router(context: Context) -> Router {
     let from_elsewhere = middleware::from_fn_with_state(context.clone(), refuse_from_elsewhere);
-    let of_v1 = routes::router().route_layer(from_elsewhere);
+    let of_v1 = routes::router(&context).route_layer(from_elsewhere);
     probes()
         .merge(of_v1)
         .fallback(elsewhere)
@@ -186,22 +188,37 @@ async fn refuse_from_elsewhere(
     next: Next,
 ) -> Result<Response, Problem> {
     let (head, body) = request.into_parts();
-    context.hosts.check(&head)?;
+    if let Err(problem) = context.hosts.check(&head) {
+        count_none(&context, &problem);
+        return Err(problem);
+    }
     Ok(next.run(Request::from_parts(head, body)).await)
 }
 
-async fn method_not_allowed(request: Request) -> Problem {
+/// What is refused before an operation sees it is counted under none.
+fn count_none(context: &Context, problem: &Problem) {
+    let listeners = context.broker.metrics().listeners();
+    listeners.http_answered("none", problem.kind.status().as_u16(), Duration::ZERO);
+}
+
+async fn method_not_allowed(State(context): State<Context>, request: Request) -> Problem {
     let (method, path) = (request.method(), request.uri().path());
-    Problem::new(
+    let problem = Problem::new(
         Kind::MethodNotAllowed,
         format!("{path} does not take {method}; see the header allow, or GET /v1/openapi.json"),
-    )
+    );
+    count_none(&context, &problem);
+    problem
 }
 
 /// SQS and SNS, whose requests are told by more than their path; or nothing.
 async fn elsewhere(State(context): State<Context>, request: Request) -> Response {
     if aws::is_for_aws(&request) {
-        return aws::answer(&context, request).await;
+        let began = Instant::now();
+        let answer = aws::answer(&context, request).await;
+        let listeners = context.broker.metrics().listeners();
+        listeners.http_answered("aws", answer.status().as_u16(), began.elapsed());
+        return answer;
     }
     if let Some(file) = aws::certificate_file(&request)
         && let Some(certificate) = aws::certificate(&context, &file).await
@@ -212,7 +229,9 @@ async fn elsewhere(State(context): State<Context>, request: Request) -> Response
     let detail = format!(
         "there is nothing at {path}; here are /metrics, /health/live, /health/ready, what GET /v1/openapi.json lists, and SQS and SNS at POST /"
     );
-    Problem::new(Kind::UnknownPath, detail).into_response()
+    let problem = Problem::new(Kind::UnknownPath, detail);
+    count_none(&context, &problem);
+    problem.into_response()
 }
 
 /// Lag ages are read from the disk, so the work is done where waiting for it holds nobody up.

@@ -77,6 +77,9 @@ kinds! {
     QueueExists "queue-exists" CONFLICT "There is a queue of this name";
     NameIsGroup "name-is-group" CONFLICT "The name is that of a group";
     UnknownMessage "unknown-message" NOT_FOUND "There is no such message";
+    UnknownRedrive "unknown-redrive" NOT_FOUND "The queue has no such redrive";
+    RedriveUnderWay "redrive-under-way" CONFLICT "A redrive of the queue is under way";
+    RedriveOver "redrive-over" CONFLICT "The redrive is over";
     InvalidReceipt "invalid-receipt" BAD_REQUEST "The receipt is not one of this queue";
     LockLost "lock-lost" CONFLICT "The message is not held under this receipt any more";
     UnknownGroup "unknown-group" NOT_FOUND "There is no such group";

@@ -235,6 +235,11 @@ impl From<QueueError> for Problem {
             E::NoSuchMessage { id, .. } => {
                 of(Kind::UnknownMessage, &error).with("id", id.to_string())
             }
+            E::NoSuchRedrive { .. } => of(Kind::UnknownRedrive, &error),
+            E::RedriveUnderWay { id, .. } => {
+                of(Kind::RedriveUnderWay, &error).with("redrive", &**id)
+            }
+            E::RedriveOver { state, .. } => of(Kind::RedriveOver, &error).with("state", *state),
             E::TopicNotMade { topic, .. } | E::Read { topic, .. } => {
                 of(Kind::Unavailable, &error).with("topic", topic.as_str())
             }

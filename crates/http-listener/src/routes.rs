@@ -1,9 +1,15 @@
 //! Every operation below /v1: where it is, who does it, and what it takes. The router and the OpenAPI document come from this table alone.
 
 use crate::context::Context;
-use crate::{cancel, dead, openapi, publish, queues, reading, receive, settle, status, topics};
+use crate::{
+    cancel, dead, openapi, publish, queues, reading, receive, redrives, settle, status, topics,
+};
 use axum::Router;
+use axum::extract::{Request, State};
+use axum::middleware::{self, Next};
+use axum::response::Response;
 use axum::routing::{MethodRouter, delete, get, patch, post};
+use tokio::time::Instant;
 
 /// An operation.
 pub(crate) struct Route {
@@ -98,14 +104,36 @@ routes! {
         query [] body None; answers 200 Some("DeadLetter"); by dead::show;
     post "/v1/queues/{queue}/dead/redrive" "redriveDeadLetters" "Delivers dead letters again."
         query [] body Some("Redrive"); answers 200 Some("DeadDone"); by dead::redrive;
+    post "/v1/queues/{queue}/dead/redrives" "startRedrive" "Delivers dead letters again in the background, at a rate or as fast as it goes; it goes on after a restart."
+        query [] body Some("Redrive"); answers 201 Some("RedriveJob"); by redrives::start;
+    get "/v1/queues/{queue}/dead/redrives" "listRedrives" "Lists a queue's last redrives in the background, the newest first."
+        query [] body None; answers 200 Some("RedriveJobs"); by redrives::list;
+    get "/v1/queues/{queue}/dead/redrives/{redrive}" "showRedrive" "Tells how far a redrive in the background is."
+        query [] body None; answers 200 Some("RedriveJob"); by redrives::show;
+    delete "/v1/queues/{queue}/dead/redrives/{redrive}" "cancelRedrive" "Ends a redrive: what it has not moved stays a dead letter."
+        query [] body None; answers 200 Some("RedriveJob"); by redrives::cancel;
     post "/v1/queues/{queue}/dead/discard" "discardDeadLetters" "Gives dead letters up for good."
         query [] body Some("Which"); answers 200 Some("DeadDone"); by dead::discard;
 }
 
 /// The router of the table.
-pub(crate) fn router() -> Router<Context> {
+pub(crate) fn router(context: &Context) -> Router<Context> {
     let router = Router::new();
     ROUTES.iter().fold(router, |router, route| {
-        router.route(route.path, (route.handler)())
+        let counted = middleware::from_fn_with_state((context.clone(), route.id), counted);
+        router.route(route.path, (route.handler)().route_layer(counted))
     })
+}
+
+/// Counts an operation's answers.
+async fn counted(
+    State((context, operation)): State<(Context, &'static str)>,
+    request: Request,
+    next: Next,
+) -> Response {
+    let began = Instant::now();
+    let answer = next.run(request).await;
+    let listeners = context.broker.metrics().listeners();
+    listeners.http_answered(operation, answer.status().as_u16(), began.elapsed());
+    answer
 }

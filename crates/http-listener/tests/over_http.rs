@@ -21,6 +21,40 @@ async fn metrics_are_open_metrics_text() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn requests_are_counted_by_operation_and_class_of_status() {
+    let served = serve().await;
+    let topic = serde_json::json!({ "name": "orders" });
+    served.done("POST", "/v1/topics", topic.clone()).await;
+    served.refused("POST", "/v1/topics", topic).await;
+    get(served.address, "/v1/queues/none").await;
+    get(served.address, "/v1/nowhere/at/all").await;
+    get(served.address, "/v1/openapi.json?").await;
+    let (status, _, _) = ask(served.address, "PUT", "/v1/topics", &[], b"").await;
+    assert_eq!(status, 405);
+    let rebound = [("host", "elsewhere.example")];
+    let (status, _, _) = ask(served.address, "GET", "/v1/topics", &rebound, b"").await;
+    assert_eq!(status, 421);
+    let (_, _, metrics) = get(served.address, "/metrics").await;
+    for line in [
+        r#"http_requests_total{operation="createTopic",status="2xx"} 1"#,
+        r#"http_requests_total{operation="createTopic",status="4xx"} 1"#,
+        r#"http_requests_total{operation="describeQueue",status="4xx"} 1"#,
+        r#"http_requests_total{operation="openapi",status="2xx"} 1"#,
+        r#"http_requests_total{operation="none",status="4xx"} 3"#,
+        r#"http_request_seconds_count{operation="createTopic",status="2xx"} 1"#,
+    ] {
+        assert!(
+            metrics.contains(&format!("fanlog_{line}")),
+            "{line}: {metrics}"
+        );
+    }
+    assert!(
+        !metrics.contains("nowhere"),
+        "labels come from the table alone"
+    );
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_broker_that_stops_is_live_and_not_ready() {
     let served = serve().await;
     assert_eq!(get(served.address, "/health/ready").await.0, 200);

@@ -31,7 +31,7 @@ use fanlog_coordinators::CallId;
 use fanlog_coordinators::group::{
     Answer, CommitOffsets, DeleteOffsets, DescribedGroup, EndOffsets, FetchOffsets, FetchedOffset,
     GroupError, GroupSettings, Heartbeat, Input, Join, Joined, Leave, LeftMember, List,
-    ListedGroup, OffsetOutcome, OffsetsProducer, Sync, Synced,
+    ListedGroup, OffsetOutcome, OffsetsProducer, Sync, Synced, passes,
 };
 use fanlog_environment::Entropy;
 use fanlog_model::{GroupId, Offset, PartitionIndex, TopicId, TopicName, TopicPartition};
@@ -268,6 +268,11 @@ impl Groups {
             };
             listed.extend(answer!(shard.ask(list).await?, List));
         }
+        let queues = self.broker().map(|broker| broker.queues().as_listed());
+        let queues = queues.into_iter().flatten();
+        listed.extend(queues.filter(|queue| {
+            passes(&states, queue.state.name()) && passes(&types, queue.group_type)
+        }));
         listed.sort_by(|a, b| a.group.cmp(&b.group));
         Ok(listed)
     }

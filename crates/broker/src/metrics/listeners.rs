@@ -17,6 +17,8 @@ pub struct ListenerMetrics {
     requests: Family<Labels<2>, Counter>,
     request_seconds: Family<Labels<1>, Histogram, fn() -> Histogram>,
     errors: Family<Labels<2>, Counter>,
+    http_requests: Family<Labels<2>, Counter>,
+    http_request_seconds: Family<Labels<2>, Histogram, fn() -> Histogram>,
 }
 
 /// Counters of the requests of one API and version.
@@ -45,6 +47,8 @@ impl ListenerMetrics {
             requests: Family::default(),
             request_seconds: Family::new_with_constructor(new_histogram),
             errors: Family::default(),
+            http_requests: Family::default(),
+            http_request_seconds: Family::new_with_constructor(new_histogram),
         };
         registry.register(
             "connections",
@@ -75,6 +79,16 @@ impl ListenerMetrics {
             "request_errors",
             "Error answers, by API and error",
             metrics.errors.clone(),
+        );
+        registry.register(
+            "http_requests",
+            "HTTP requests answered, by operation and class of status",
+            metrics.http_requests.clone(),
+        );
+        registry.register(
+            "http_request_seconds",
+            "From the head of an HTTP request to the head of its answer, a wait that it asked for included, by operation and class of status",
+            metrics.http_request_seconds.clone(),
         );
         metrics
     }
@@ -111,6 +125,24 @@ impl ListenerMetrics {
             count: self.requests.get_or_create(&labels).clone(),
             seconds: seconds.clone(),
         }
+    }
+
+    /// An HTTP request was answered with this status.
+    pub fn http_answered(&self, operation: &'static str, status: u16, took: Duration) {
+        let class = match status {
+            ..200 => "1xx",
+            200..300 => "2xx",
+            300..400 => "3xx",
+            400..500 => "4xx",
+            _ => "5xx",
+        };
+        let labels = [
+            ("operation", operation.to_owned()),
+            ("status", class.to_owned()),
+        ];
+        self.http_requests.get_or_create(&labels).inc();
+        let seconds = self.http_request_seconds.get_or_create(&labels);
+        seconds.observe(took.as_secs_f64());
     }
 
     /// An answer carried an error.

@@ -3,6 +3,7 @@
 use super::types::{Headers, MessageId};
 use bytes::Bytes;
 use fanlog_model::TimestampMs;
+use uuid::Uuid;
 
 /// A dead letter, as a list shows it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -74,6 +75,69 @@ pub struct Redrive {
     pub redrives_max: u32,
 }
 
+/// How far a redrive in the background is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RedriveState {
+    /// It goes on, also after a restart.
+    Running,
+    /// All that it was to move has arrived.
+    Completed,
+    /// It was cancelled and has not stopped yet.
+    Cancelling,
+    /// It was cancelled; what it had not moved by then stays a dead letter.
+    Cancelled,
+    /// It cannot go on; what it had not moved stays a dead letter.
+    Failed,
+}
+
+impl RedriveState {
+    /// Every state.
+    pub const ALL: [Self; 5] = [
+        Self::Running,
+        Self::Completed,
+        Self::Cancelling,
+        Self::Cancelled,
+        Self::Failed,
+    ];
+
+    /// Its name.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Running => "running",
+            Self::Completed => "completed",
+            Self::Cancelling => "cancelling",
+            Self::Cancelled => "cancelled",
+            Self::Failed => "failed",
+        }
+    }
+
+    /// Whether it moves nothing any more.
+    pub const fn is_over(self) -> bool {
+        matches!(self, Self::Completed | Self::Cancelled | Self::Failed)
+    }
+}
+
+/// A redrive in the background.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RedriveJob {
+    /// Which one.
+    pub id: Uuid,
+    /// How far it is.
+    pub state: RedriveState,
+    /// How many a second at most.
+    pub rate: Option<u32>,
+    /// How many it has moved. After a restart it is what it was to move without what is left, whoever took that.
+    pub moved: u64,
+    /// How many it was to move when it began.
+    pub to_move: u64,
+    /// When it began.
+    pub started: TimestampMs,
+    /// When it was over.
+    pub ended: Option<TimestampMs>,
+    /// Why it failed, or what keeps it from going on now.
+    pub reason: Option<String>,
+}
+
 /// What a redrive or a discard did.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct DeadDone {
@@ -85,6 +149,8 @@ pub struct DeadDone {
     pub guarded: u64,
     /// Whether the rest goes on behind this answer: at the rate, or as it has not arrived within half a minute.
     pub goes_on: bool,
+    /// The job that goes on.
+    pub job: Option<Uuid>,
     /// Those named that are no dead letters of the queue.
     pub not_found: Vec<MessageId>,
 }

@@ -15,7 +15,7 @@ use uuid::Uuid;
 #[derive(Debug, Default)]
 pub(super) struct Seen {
     queues: Vec<Arc<Queue>>,
-    /// The topics that are open and that queues hand out: how many partitions each has.
+    /// The topics that queues hand out: how many open partitions each has.
     read: HashMap<TopicId, usize>,
 }
 
@@ -26,8 +26,11 @@ fn read_by_queues(catalog: &CatalogView, topics: &TopicsView) -> HashMap<TopicId
     };
     let is_read = |topic: &Topic| catalog.queues_of_topic(topic.id).len() > 0 || is_redriven(topic);
     let read = topics.iter().filter(|topic| is_read(topic));
-    read.map(|topic| (topic.id, topic.partitions.len()))
-        .collect()
+    let open = |topic: &Topic| {
+        let partitions = topic.partitions.iter();
+        partitions.filter(|one| !one.may_be_opened()).count()
+    };
+    read.map(|topic| (topic.id, open(topic))).collect()
 }
 
 impl Queues {
@@ -69,6 +72,10 @@ impl Queues {
         let is_any_gone = before
             .iter()
             .any(|queue| catalog.queue_by_id(queue.id).is_none());
+        if is_any_gone {
+            // Redrives go with their queue.
+            self.resume_redrives();
+        }
         if is_any_gone || !gone.is_empty() {
             for shard in self.shards().iter() {
                 self.forget_gone_of(shard);
@@ -136,6 +143,7 @@ impl Queues {
             while shard.tick_some() {}
         }
         self.restart_movers();
+        self.resume_redrives();
     }
 
     /// The timers end; requests are still decided upon.

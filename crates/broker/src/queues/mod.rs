@@ -35,6 +35,9 @@ mod purge;
 mod receipt;
 mod receive;
 mod redrive;
+mod redrive_jobs;
+mod redrive_record;
+mod redrive_runner;
 mod settle;
 mod shard;
 mod share_acks;
@@ -47,7 +50,10 @@ mod types;
 mod walk;
 
 pub use audit::AUDIT_TOPIC;
-pub use dead_types::{DeadDone, DeadLetter, DeadLetterShown, DeadLetters, DeadSelection, Redrive};
+pub use dead_types::{
+    DeadDone, DeadLetter, DeadLetterShown, DeadLetters, DeadSelection, Redrive, RedriveJob,
+    RedriveState,
+};
 pub use delays::{DELIVER_AFTER, DELIVER_AT};
 pub use move_types::{MoveEnd, MoveMessages, MoveTask, MoveTo};
 pub(crate) use overtaken::DueLimit;
@@ -77,6 +83,7 @@ use live::Live;
 use mover::Movers;
 use parking_lot::Mutex;
 use pieces::Pieces;
+use redrive_jobs::Redrives;
 use shard::Shard;
 use share_members::ShareMembers;
 use std::collections::{HashMap, HashSet};
@@ -109,6 +116,7 @@ pub struct Queues {
     movers: Movers,
     /// How many receives had no name.
     nobodies: AtomicU64,
+    redrives: Redrives,
 }
 
 impl Queues {
@@ -129,6 +137,7 @@ impl Queues {
             changing: tokio::sync::Mutex::default(),
             movers: Movers::default(),
             nobodies: AtomicU64::new(0),
+            redrives: Redrives::default(),
         }
     }
 

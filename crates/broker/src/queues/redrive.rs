@@ -3,7 +3,7 @@
 //! Why it exists: what failed may succeed once its cause is gone. A redrive goes the way of every move, once and only once; what was
 //! redriven too often stays (the loop guard), so that a message that always fails does not go round for ever.
 //! In -> out: which dead letters -> `Input::Move` or `Input::Cancel` on their partitions; notes in the audit topic.
-//! A redrive with a rate goes on behind its answer; a restart ends it, and what it did not reach stays where it is.
+//! A redrive with a rate goes on behind its answer, as a job (`redrive_jobs.rs`).
 
 use super::Queues;
 use super::begin::{Source, not_available};
@@ -23,33 +23,33 @@ use std::sync::Arc;
 use std::time::Duration;
 
 /// How many are moved or given up in one decision.
-const AT_ONCE: usize = 500;
+pub(super) const AT_ONCE: usize = 500;
 /// How long a redrive without a rate waits until all have arrived.
 const ARRIVAL_MAX: Duration = Duration::from_secs(30);
 
 /// Dead letters that are chosen piece by piece, so that no more than a piece is in memory.
 #[derive(Clone)]
-struct Choosing {
+pub(super) struct Choosing {
     choice: Arc<Choice>,
     redrives_max: u32,
     /// Where there may be more, the last place first.
-    places: Vec<Place>,
+    pub(super) places: Vec<Place>,
     /// Those asked for by name that were not found yet.
-    named: BTreeSet<MessageId>,
-    done: DeadDone,
+    pub(super) named: BTreeSet<MessageId>,
+    pub(super) done: DeadDone,
 }
 
 #[derive(Clone)]
-struct Place {
-    source: Source,
+pub(super) struct Place {
+    pub(super) source: Source,
     from: Offset,
-    last: Offset,
+    pub(super) last: Offset,
 }
 
 /// What was chosen of one piece of a partition.
-struct Chosen {
-    source: Source,
-    offsets: Vec<Offset>,
+pub(super) struct Chosen {
+    pub(super) source: Source,
+    pub(super) offsets: Vec<Offset>,
 }
 
 /// Which dead letters are meant.
@@ -71,31 +71,19 @@ impl Queues {
     ) -> Result<DeadDone, QueueError> {
         let broker = self.broker()?;
         let live = self.live(&broker, queue)?;
-        let (which, redrives_max) = (redrive.which, redrive.redrives_max);
-        let mut choosing = self.choosing(&broker, &live, which, redrives_max).await?;
         if redrive.rate.is_none() && !redrive.is_dry_run {
+            let (which, redrives_max) = (redrive.which, redrive.redrives_max);
+            let choosing = self.choosing(&broker, &live, which, redrives_max).await?;
             return self.redrive_now(&broker, &live, choosing).await;
         }
-        let again = choosing.clone();
-        let mut count = 0;
-        while let Some(chosen) = self.choose(&broker, &live, &mut choosing).await? {
-            count += chosen.offsets.len() as u64;
+        if !redrive.is_dry_run {
+            return Ok(self.start_redrive(queue, redrive).await?.1);
         }
-        let Some(rate) = redrive.rate.filter(|_| !redrive.is_dry_run && count > 0) else {
-            return Ok(choosing.done);
-        };
-        self.make_target(&broker, &live, SourceKind::Dead).await?;
-        let queues = self.clone();
-        tokio::spawn(async move {
-            if let Err(error) = queues.redrive_slowly(&live, again, rate.max(1)).await {
-                tracing::warn!(queue = %live.name(), %error, "a redrive ends early; what is left stays a dead letter");
-            }
-        });
-        Ok(DeadDone {
-            done: count,
-            goes_on: true,
-            ..choosing.done
-        })
+        let mut choosing = self
+            .choosing(&broker, &live, redrive.which, redrive.redrives_max)
+            .await?;
+        self.count(&broker, &live, &mut choosing).await?;
+        Ok(choosing.done)
     }
 
     /// Gives dead letters up for good.
@@ -177,36 +165,22 @@ impl Queues {
         Ok(choosing.done)
     }
 
-    async fn redrive_slowly(
+    /// How many there are to be moved; the choice is at its end then.
+    pub(super) async fn count(
         self: &Arc<Self>,
+        broker: &Arc<Broker>,
         live: &Arc<Live>,
-        mut choosing: Choosing,
-        rate: u32,
-    ) -> Result<(), QueueError> {
-        let at_once = (rate as usize).min(AT_ONCE);
-        let mut moved = 0;
-        let mut pause = Duration::ZERO;
-        loop {
-            let broker = self.broker()?;
-            let Some(chosen) = self.choose(&broker, live, &mut choosing).await? else {
-                return Ok(());
-            };
-            drop(broker);
-            for offsets in chosen.offsets.chunks(at_once) {
-                if !pause.is_zero() {
-                    tokio::time::sleep(pause).await;
-                }
-                pause = Duration::from_secs_f64(offsets.len() as f64 / f64::from(rate));
-                let input = Input::Move(offsets);
-                let taken = self.decide_on(live, &chosen.source, input).await?;
-                moved += those_taken(offsets, &taken).count() as u64;
-                all_had_room(&taken, moved)?;
-            }
+        choosing: &mut Choosing,
+    ) -> Result<u64, QueueError> {
+        let mut count = 0;
+        while let Some(chosen) = self.choose(broker, live, choosing).await? {
+            count += chosen.offsets.len() as u64;
         }
+        Ok(count)
     }
 
     /// Decides, durably; what became of each.
-    async fn decide_on(
+    pub(super) async fn decide_on(
         self: &Arc<Self>,
         live: &Live,
         source: &Source,
@@ -240,7 +214,7 @@ impl Queues {
     }
 
     /// What is there now, and nothing that comes later: what is redriven may come back.
-    async fn choosing(
+    pub(super) async fn choosing(
         self: &Arc<Self>,
         broker: &Arc<Broker>,
         live: &Arc<Live>,
@@ -271,7 +245,7 @@ impl Queues {
     }
 
     /// The next piece in which there are any; none at the end.
-    async fn choose(
+    pub(super) async fn choose(
         self: &Arc<Self>,
         broker: &Arc<Broker>,
         live: &Arc<Live>,
@@ -320,7 +294,10 @@ impl Queues {
     }
 }
 
-fn those_taken<'a>(offsets: &'a [Offset], taken: &'a [Taken]) -> impl Iterator<Item = Offset> {
+pub(super) fn those_taken<'a>(
+    offsets: &'a [Offset],
+    taken: &'a [Taken],
+) -> impl Iterator<Item = Offset> {
     let each = offsets.iter().zip(taken);
     each.filter(|(_, taken)| **taken == Taken::Taken)
         .map(|(offset, _)| *offset)

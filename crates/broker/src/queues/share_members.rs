@@ -14,7 +14,7 @@ use fanlog_coordinators::group::share::{
     ShareHeartbeatAnswer, ShareMember, SharePartitions,
 };
 use fanlog_coordinators::group::{
-    GroupError, GroupState, MEMBERS_PER_GROUP_MAX, MemberId, PartitionSets,
+    GroupError, GroupKind, GroupState, ListedGroup, MEMBERS_PER_GROUP_MAX, MemberId, PartitionSets,
 };
 use fanlog_model::GroupId;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -116,6 +116,30 @@ impl Queues {
         };
         members.insert(id.clone(), known);
         Ok(answer(heartbeat, epoch, assigned))
+    }
+
+    /// All queues, as ListGroups lists them: as what ShareGroupDescribe describes.
+    pub(crate) fn as_listed(&self) -> Vec<ListedGroup> {
+        let Ok(broker) = self.broker() else {
+            return Vec::new();
+        };
+        let (catalog, now) = (broker.catalog_view(), self.clock.monotonic());
+        let members = self.share_members.lock();
+        let listed = catalog.queues().map(|queue| {
+            let of = members.0.get(&queue.name);
+            let of = of.filter(|of| of.incarnation == queue.id);
+            let has_members = of.is_some_and(|of| of.members.values().any(|m| m.until > now));
+            ListedGroup {
+                group: queue.name.clone(),
+                protocol_type: GroupKind::Share.name().into(),
+                state: match has_members {
+                    true => GroupState::Stable,
+                    false => GroupState::Empty,
+                },
+                group_type: GroupKind::Share.name(),
+            }
+        });
+        listed.collect()
     }
 
     /// ShareGroupDescribe of a queue.

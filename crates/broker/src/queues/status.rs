@@ -55,7 +55,10 @@ struct Gathered<'a> {
     done: Counters,
     /// The ends of the queue's own topic, added up.
     end: u64,
+    /// What is in the dead-letter topic and not done with.
     dead: u64,
+    /// What has left it.
+    left: u64,
 }
 
 impl<'a> Gathered<'a> {
@@ -106,6 +109,7 @@ impl<'a> Gathered<'a> {
             done: Counters::default(),
             end: 0,
             dead: 0,
+            left: 0,
         }
     }
 
@@ -160,6 +164,7 @@ impl<'a> Gathered<'a> {
         }
         if kind == SourceKind::Dead {
             self.dead += depth.saturating_sub(of.moving);
+            self.left += of.counters.moved + of.counters.cancelled;
             return;
         }
         if kind == SourceKind::Main {
@@ -283,7 +288,9 @@ impl<'a> Gathered<'a> {
         consumers.sort_by_key(|load| std::cmp::Reverse(load.records));
         consumers.truncate(LISTED_MAX);
         status.in_flight = consumers;
-        status.dead_letters = status.dead_letters.map(|_| self.dead);
+        // Others may put dead letters, or anything else, into the same topic: of what is there at most so many came from here.
+        let own = self.done.moved.saturating_sub(self.left);
+        status.dead_letters = status.dead_letters.map(|_| self.dead.min(own));
         status.acknowledged = self.done.acknowledged;
         status.given_up = self.done.given_up;
         status.lost = self.done.lost;

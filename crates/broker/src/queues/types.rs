@@ -302,6 +302,34 @@ pub enum QueueError {
         /// Why not.
         reason: Box<str>,
     },
+    /// The queue has no such redrive, or remembers it no more.
+    #[error("queue '{queue}' has no redrive '{id}'")]
+    NoSuchRedrive {
+        /// The queue.
+        queue: GroupId,
+        /// What was asked for.
+        id: Box<str>,
+    },
+    /// One at a time.
+    #[error(
+        "redrive '{id}' of queue '{queue}' is under way, and there is one at a time; wait for its end, or cancel it"
+    )]
+    RedriveUnderWay {
+        /// The queue.
+        queue: GroupId,
+        /// Which one.
+        id: Box<str>,
+    },
+    /// What is over is not cancelled.
+    #[error("redrive '{id}' of queue '{queue}' is over: it is {state}")]
+    RedriveOver {
+        /// The queue.
+        queue: GroupId,
+        /// Which one.
+        id: Box<str>,
+        /// How it ended.
+        state: &'static str,
+    },
     /// A topic that it needs cannot be made.
     #[error("topic '{topic}' cannot be made: {reason}")]
     TopicNotMade {

@@ -66,7 +66,8 @@ impl Deciding<'_> {
     }
 }
 
-fn passes(filter: &[Arc<str>], word: &str) -> bool {
+/// Whether a filter of ListGroups, which wants everything if it says nothing, wants a state's or a type's name.
+pub fn passes(filter: &[Arc<str>], word: &str) -> bool {
     filter.is_empty() || filter.iter().any(|f| f.eq_ignore_ascii_case(word))
 }
 

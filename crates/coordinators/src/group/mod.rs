@@ -44,6 +44,7 @@ mod check_invariants;
 
 pub use check_invariants::check_invariants;
 pub use decide::{Decision, TransactionalWrite, decide, kind_of};
+pub use describe::passes;
 pub use errors::{GroupError, OffsetError};
 pub use inputs::{
     CommitInTransaction, CommitOffsets, DeleteOffsets, EndOffsets, FetchOffsets, Heartbeat, Input,

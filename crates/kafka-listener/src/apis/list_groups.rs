@@ -1,6 +1,6 @@
 //! ListGroups, versions 0-5: the groups of this broker.
 //!
-//! Versions: 3 flexible; 4 states and a filter by them; 5 types and a filter by them (all are "classic").
+//! Versions: 3 flexible; 4 states and a filter by them; 5 types and a filter by them. A queue is listed as a share group.
 
 use crate::context::ConnectionContext;
 use crate::errors;

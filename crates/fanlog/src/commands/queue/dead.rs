@@ -1,4 +1,4 @@
-//! `fanlog queue dead`: list, show, redrive, discard.
+//! `fanlog queue dead`: list, show, redrive, redrives, cancel-redrive, discard.
 
 use super::{Queue, cell, items, path};
 use crate::commands::Failure;
@@ -16,6 +16,10 @@ pub(in crate::commands) enum Command {
     Show(Show),
     /// Deliver dead letters again
     Redrive(Redrive),
+    /// List the last redrives in the background and how far they are
+    Redrives(Queue),
+    /// End a redrive in the background: what it has not moved stays
+    CancelRedrive(CancelRedrive),
     /// Give dead letters up for good
     Discard(Discard),
 }
@@ -66,15 +70,28 @@ pub(in crate::commands) struct Which {
 pub(in crate::commands) struct Redrive {
     #[command(flatten)]
     which: Which,
-    /// How many a second at most
+    /// How many a second at most; the redrive goes on in the background, also after a restart
     #[arg(long, value_parser = clap::value_parser!(u32).range(1..))]
     rate: Option<u32>,
+    /// Go on in the background where there is no rate, too
+    #[arg(long, conflicts_with = "dry_run")]
+    background: bool,
     /// What was redriven so often before stays [default: 5]
     #[arg(long, value_parser = clap::value_parser!(u32).range(1..))]
     max_redrives: Option<u32>,
     /// Only say how many it would be
     #[arg(long)]
     dry_run: bool,
+}
+
+#[derive(Debug, Args)]
+pub(in crate::commands) struct CancelRedrive {
+    /// The queue's name
+    queue: String,
+    /// The redrive, as redrives lists it
+    redrive: String,
+    #[command(flatten)]
+    web: Web,
 }
 
 #[derive(Debug, Args)]
@@ -88,6 +105,8 @@ pub(super) async fn run(command: Command) -> Result<(), Failure> {
         Command::List(arguments) => list(arguments).await,
         Command::Show(arguments) => show(arguments).await,
         Command::Redrive(arguments) => redrive(arguments).await,
+        Command::Redrives(arguments) => redrives(arguments).await,
+        Command::CancelRedrive(arguments) => cancel_redrive(arguments).await,
         Command::Discard(arguments) => discard(arguments).await,
     }
 }
@@ -166,14 +185,55 @@ async fn redrive(arguments: Redrive) -> Result<(), Failure> {
     for (name, number) in numbers {
         body.extend(number.map(|number| (name.to_owned(), number.into())));
     }
-    body.insert("dry_run".to_owned(), arguments.dry_run.into());
     let Which { queue, web, .. } = &arguments.which;
+    if arguments.background {
+        let started = web
+            .post(&path(queue, "/dead/redrives"), body.into())
+            .await?;
+        let jobs = std::slice::from_ref(&started);
+        return Ok(web.output.print(|| jobs_shown(jobs), || started.clone())?);
+    }
+    body.insert("dry_run".to_owned(), arguments.dry_run.into());
     let done = web.post(&path(queue, "/dead/redrive"), body.into()).await?;
     let verb = match arguments.dry_run {
         true => "would be redriven: a dry run",
         false => "redriven",
     };
     Ok(web.output.print(|| counted(&done, verb), || done.clone())?)
+}
+
+async fn redrives(arguments: Queue) -> Result<(), Failure> {
+    let Queue { queue, web } = &arguments;
+    let listed = web.get(&path(queue, "/dead/redrives")).await?;
+    let jobs = items(&listed["redrives"]);
+    Ok(web
+        .output
+        .print(|| jobs_shown(jobs), || Value::from(jobs))?)
+}
+
+async fn cancel_redrive(arguments: CancelRedrive) -> Result<(), Failure> {
+    let CancelRedrive {
+        queue,
+        redrive,
+        web,
+    } = &arguments;
+    let rest = format!("/dead/redrives/{}", in_path(redrive));
+    let job = web.delete(&path(queue, &rest)).await?;
+    let jobs = std::slice::from_ref(&job);
+    Ok(web.output.print(|| jobs_shown(jobs), || job.clone())?)
+}
+
+fn jobs_shown(jobs: &[Value]) -> String {
+    let names = [
+        "redrive", "state", "moved", "to_move", "rate", "started", "ended", "reason",
+    ];
+    let mut table = Table::new([
+        "redrive", "state", "moved", "of", "rate", "started", "ended", "reason",
+    ]);
+    for job in jobs {
+        table.row(names.map(|name| cell(&job[name])));
+    }
+    table.render()
 }
 
 async fn discard(arguments: Discard) -> Result<(), Failure> {
@@ -220,6 +280,10 @@ fn counted(done: &Value, verb: &str) -> String {
     }
     if done["goes_on"] == true {
         text.push_str("; the broker goes on with the rest");
+        if let Some(redrive) = done["redrive"].as_str() {
+            // Writing to a string does not fail.
+            let _ = write!(text, ": redrive {redrive}");
+        }
     }
     text.push('\n');
     for id in items(&done["not_found"]) {
