@@ -231,6 +231,29 @@ def dead_letters(_, http):
     again = http.receive(queue, wait="20s")
     check([(each["value"], each["attempt"]) for each in again] == [("broken", 1)], "redrive: delivered again, from its first attempt on")
     http.settle(queue, "ack", again)
+    publish(http, topic, *[f"slow {number}" for number in range(3)])
+    http.settle(queue, "reject", http.receive(queue, 3))
+    wait_for_dead(http, queue, 4)
+    slowly = http("POST", f"/v1/queues/{queue}/dead/redrives", {"all": True, "rate": 1})
+    check(slowly["state"] == "running" and slowly["to_move"] == 4, f"redrive in the background: started ({slowly})")
+    refuses(lambda: http("POST", f"/v1/queues/{queue}/dead/redrives", {"all": True}), "redrive-under-way", 409)
+    job = f"/v1/queues/{queue}/dead/redrives/{slowly['redrive']}"
+    http("DELETE", job)
+    until = time.monotonic() + 20
+    while http("GET", job)["state"] == "cancelling" and time.monotonic() < until:
+        time.sleep(0.05)
+    over, left = http("GET", job), len(http.dead(queue))
+    check(over["state"] == "cancelled" and over["moved"] + left == 4 and left > 0, f"redrive in the background: cancelled, and the rest stays ({over})")
+    refuses(lambda: http("DELETE", job), "redrive-over", 409)
+    http("POST", f"/v1/queues/{queue}/dead/redrives", {"all": True})
+    back = []
+    while len(back) < 4 and (messages := http.receive(queue, 4, wait="20s")):
+        http.settle(queue, "ack", messages)
+        back += [message["value"] for message in messages]
+    check(sorted(back) == ["slow 0", "slow 1", "slow 2", "worse"], f"redrive in the background: each comes once ({back})")
+    publish(http, topic, "given up")
+    http.settle(queue, "reject", http.receive(queue))
+    wait_for_dead(http, queue, 1)
     discarded = http("POST", f"/v1/queues/{queue}/dead/discard", {"all": True})
     check(discarded["done"] == 1 and not http.dead(queue), "discard: given up")
     status = http.status(queue)

@@ -92,7 +92,16 @@ def walk(http):
     letter, other = (letter["id"] for letter in dead[3]["dead_letters"])
     yield ask("/v1/queues/{queue}/dead/{topic}/{partition}/{offset}", "get", 200, f"{path}/dead/{letter}")
     yield ask("/v1/queues/{queue}/dead/redrive", "post", 200, f"{path}/dead/redrive", {"ids": [other]})
-    yield ask("/v1/queues/{queue}/dead/discard", "post", 200, f"{path}/dead/discard", {"ids": [letter]})
+    redrives = "/v1/queues/{queue}/dead/redrives"
+    started = ask(redrives, "post", 201, f"{path}/dead/redrives", {"ids": [letter], "rate": 1})
+    yield started
+    yield ask(redrives, "get", 200, f"{path}/dead/redrives")
+    job = started[3]["redrive"]
+    yield ask(redrives + "/{redrive}", "get", 200, f"{path}/dead/redrives/{job}")
+    # It may be over by then, which is as the document says, too.
+    over = ask(redrives + "/{redrive}", "delete", 200, f"{path}/dead/redrives/{job}")
+    yield (*over[:2], 409, *over[3:4], False) if over[4] else over
+    yield ask("/v1/queues/{queue}/dead/discard", "post", 200, f"{path}/dead/discard", {"all": True})
     yield ask("/v1/queues/{queue}/receive", "post", 200, f"{path}/receive", {"max": 3, "wait": "10s"})
     yield ask("/v1/queues/{queue}/ack", "post", 409, f"{path}/ack", {"receipts": receipts})
     yield ask("/v1/queues/{queue}/receive", "post", 400, f"{path}/receive", {"max": 0})
