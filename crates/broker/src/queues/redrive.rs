@@ -82,7 +82,7 @@ impl Queues {
         let mut choosing = self
             .choosing(&broker, &live, redrive.which, redrive.redrives_max)
             .await?;
-        self.count(&broker, &live, &mut choosing).await?;
+        self.count_chosen(&broker, &live, &mut choosing).await?;
         Ok(choosing.done)
     }
 
@@ -166,7 +166,7 @@ impl Queues {
     }
 
     /// How many there are to be moved; the choice is at its end then.
-    pub(super) async fn count(
+    pub(super) async fn count_chosen(
         self: &Arc<Self>,
         broker: &Arc<Broker>,
         live: &Arc<Live>,

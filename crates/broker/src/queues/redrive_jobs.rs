@@ -66,7 +66,7 @@ impl Queues {
         let last = choosing.places.iter();
         let last = last.map(|place| (place.source.key.partition, place.last));
         let last = last.collect();
-        let count = self.count(&broker, &live, &mut choosing).await?;
+        let count = self.count_chosen(&broker, &live, &mut choosing).await?;
         if count > 0 {
             self.make_target(&broker, &live, SourceKind::Dead).await?;
         }

@@ -184,7 +184,7 @@ impl Queues {
     ) -> Result<(), QueueError> {
         if !progress.is_counted {
             let mut left = self.left(broker, live, record).await?;
-            let left = self.count(broker, live, &mut left).await?;
+            let left = self.count_chosen(broker, live, &mut left).await?;
             let moved = record.to_move.saturating_sub(left);
             job.moved.store(moved, Ordering::Relaxed);
             progress.is_counted = true;
