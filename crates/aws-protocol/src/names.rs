@@ -27,7 +27,9 @@ fn is_fine(name: &str, length_max: usize, rules: NameRules) -> bool {
             || matches!(byte, b'-' | b'_')
             || (byte == b'.' && rules == NameRules::WithDots)
     };
-    !letters.is_empty() && name.len() <= length_max && letters.bytes().all(is_letter)
+    // `.` and `..` are no names of topics, in Kafka either.
+    let has_letters = letters.bytes().any(|byte| byte != b'.');
+    has_letters && name.len() <= length_max && letters.bytes().all(is_letter)
 }
 
 /// Checks the name of a queue to be; `is_fifo_wanted` is its attribute `FifoQueue`.
@@ -73,6 +75,7 @@ mod tests {
         assert!(queue("a-B_9", false, Strict) && queue("a.fifo", true, Strict));
         assert!(!queue("a.b", false, Strict) && queue("a.b", false, WithDots));
         assert!(!queue("a.b.fifo", true, Strict) && queue("a.b.fifo", true, WithDots));
+        assert!(!queue(".", false, WithDots) && !queue("..", false, WithDots));
         assert!(!queue("", false, WithDots) && !queue(".fifo", true, WithDots));
         assert!(!queue("a.fifo", false, WithDots) && !queue("a", true, Strict));
         assert!(queue(&"a".repeat(80), false, Strict) && !queue(&"a".repeat(81), false, Strict));

@@ -334,6 +334,25 @@ async fn a_late_delete_ends_a_message_whoever_has_it_by_then() {
 }
 
 #[tokio::test]
+async fn a_receipt_says_nothing_in_another_queue_on_the_topic() {
+    let machine = Machine::new(12);
+    let broker = started(&machine, 1, &[]).await;
+    make_on(&broker, "s", "t", &[]).await.unwrap();
+    put_values(&broker, &["a"]).await;
+    let mine = receive(&broker, "one", 1).await;
+    let (q, s, queues) = (queue("q"), queue("s"), broker.queues());
+    let asked = vec![s.clone(), q.clone()];
+    assert_eq!(queues.queue_of(&asked, &mine[0].receipt), Some(q));
+    let of_another = SettleFailure::OfAnother { queue: s.clone() };
+    let deleted = drive(&broker, queues.delete_expired(&s, &mine[0].receipt)).await;
+    assert_eq!(deleted, Err(of_another.clone()));
+    let item = (mine[0].receipt.clone(), SettleOutcome::Ack);
+    let settled = drive(&broker, queues.settle(&s, vec![item])).await;
+    assert_eq!(settled, Ok(vec![Err(of_another)]));
+    assert_eq!(counted(&broker, "s").await, (1, 0, 0));
+}
+
+#[tokio::test]
 async fn a_delay_of_the_queue_counts_where_the_message_names_none() {
     let machine = Machine::new(9);
     let broker = started(&machine, 1, &[("delay", "10s")]).await;

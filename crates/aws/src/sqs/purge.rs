@@ -23,7 +23,10 @@ impl Purges {
         let mut purges = self.0.lock();
         purges.retain(|_, at| now.saturating_duration_since(*at) < PAUSE);
         let key = (queue.name().to_owned(), queue.value.life());
-        purges.insert(key, now).is_none()
+        // Who is refused does not put the others off.
+        let is_new = !purges.contains_key(&key);
+        purges.entry(key).or_insert(now);
+        is_new
     }
 
     fn undo(&self, queue: &Queue) {

@@ -3,7 +3,6 @@
 use super::Queues;
 use super::begin::Source;
 use super::cancel::no_room;
-use super::live::SourceKind;
 use super::receipt::{Handed, Receipt};
 use super::types::{QueueError, SettleFailure};
 use crate::broker::Broker;
@@ -17,13 +16,12 @@ impl Queues {
     pub fn queue_of(&self, queues: &[GroupId], receipt: &Receipt) -> Option<GroupId> {
         let broker = self.broker().ok()?;
         let topics = broker.topics();
-        let topic = topics.by_id(Handed::decode(receipt).ok()?.topic)?;
+        let handed = Handed::decode(receipt).ok()?;
+        // A topic that is gone has taken its receipts along.
+        topics.by_id(handed.topic)?;
         let gives = |name: &&GroupId| {
             let live = self.live(&broker, name);
-            live.is_ok_and(|live| match live.kind_of(topic) {
-                SourceKind::Main | SourceKind::Redrive => true,
-                SourceKind::Dead => false,
-            })
+            live.is_ok_and(|live| live.mark() == handed.queue)
         };
         queues.iter().find(gives).cloned()
     }
@@ -79,6 +77,11 @@ impl Queues {
         let live = live.map_err(|_| SettleFailure::OfAnother {
             queue: queue.clone(),
         })?;
+        if handed.queue != live.mark() {
+            return Err(SettleFailure::OfAnother {
+                queue: queue.clone(),
+            });
+        }
         let source = self
             .settled_source(&broker, &live, handed.topic, handed.partition)
             .await?;

@@ -3,6 +3,7 @@
 use super::Queues;
 use super::dead_headers::DEAD_QUEUE;
 use super::pace::Pace;
+use super::receipt::QueueMark;
 use super::types::QueueError;
 use crate::broker::Broker;
 use crate::topics_view::{Topic, TopicsView};
@@ -75,6 +76,11 @@ impl Live {
             kept,
             queue,
         }
+    }
+
+    /// What tells its receipts from those of others.
+    pub(super) fn mark(&self) -> QueueMark {
+        QueueMark::of(self.queue.id)
     }
 
     pub(super) fn name(&self) -> &GroupId {

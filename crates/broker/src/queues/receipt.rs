@@ -3,16 +3,18 @@
 //! Layout, all big-endian, as base64 for URLs without padding:
 //!
 //! ```text
-//! version u8 = 1 | topic id 16 bytes | partition i32 | offset i64 | hand-over u64
+//! version u8 = 2 | the queue's mark u64 | topic id 16 bytes | partition i32 | offset i64 | hand-over u64
 //! ```
+//!
+//! The mark comes from the queue's id in the catalog: several queues read one topic, and a receipt of one says nothing in another.
 
 use fanlog_model::{Offset, PartitionIndex, TopicId};
 use std::fmt;
 use thiserror::Error;
 use uuid::Uuid;
 
-const VERSION: u8 = 1;
-const BYTES: usize = 1 + 16 + 4 + 8 + 8;
+const VERSION: u8 = 2;
+const BYTES: usize = 1 + 8 + 16 + 4 + 8 + 8;
 const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 
 /// What a consumer was given with a message, as text: for it to give back, not to look into.
@@ -24,9 +26,23 @@ pub struct Receipt(pub String);
 #[error("the text is no receipt: give it back as it came with the message")]
 pub struct ReceiptError;
 
+/// Tells queues apart, also those that have a name one after the other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct QueueMark(u64);
+
+impl QueueMark {
+    /// The mark of the queue with this id in the catalog.
+    pub(super) fn of(id: Uuid) -> Self {
+        let (high, low) = id.as_u64_pair();
+        Self(high ^ low)
+    }
+}
+
 /// What a receipt says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Handed {
+    /// Which queue handed it out.
+    pub(super) queue: QueueMark,
     /// The topic of the record, which may be another one than the queue's: what was redriven has its own.
     pub(super) topic: TopicId,
     pub(super) partition: PartitionIndex,
@@ -64,10 +80,11 @@ impl Handed {
     pub(super) fn encode(&self) -> Receipt {
         let mut bytes = [0; BYTES];
         bytes[0] = VERSION;
-        bytes[1..17].copy_from_slice(self.topic.0.as_bytes());
-        bytes[17..21].copy_from_slice(&self.partition.0.to_be_bytes());
-        bytes[21..29].copy_from_slice(&self.offset.0.to_be_bytes());
-        bytes[29..].copy_from_slice(&self.grant.to_be_bytes());
+        bytes[1..9].copy_from_slice(&self.queue.0.to_be_bytes());
+        bytes[9..25].copy_from_slice(self.topic.0.as_bytes());
+        bytes[25..29].copy_from_slice(&self.partition.0.to_be_bytes());
+        bytes[29..37].copy_from_slice(&self.offset.0.to_be_bytes());
+        bytes[37..].copy_from_slice(&self.grant.to_be_bytes());
         let mut text = String::with_capacity(BYTES.div_ceil(3) * 4);
         for chunk in bytes.chunks(3) {
             let number = chunk
@@ -87,11 +104,13 @@ impl Handed {
         if bytes[0] != VERSION {
             return Err(ReceiptError);
         }
-        let (topic, rest) = bytes[1..].split_first_chunk().ok_or(ReceiptError)?;
+        let (queue, rest) = bytes[1..].split_first_chunk().ok_or(ReceiptError)?;
+        let (topic, rest) = rest.split_first_chunk().ok_or(ReceiptError)?;
         let (partition, rest) = rest.split_first_chunk().ok_or(ReceiptError)?;
         let (offset, rest) = rest.split_first_chunk().ok_or(ReceiptError)?;
         let (grant, _) = rest.split_first_chunk().ok_or(ReceiptError)?;
         let handed = Self {
+            queue: QueueMark(u64::from_be_bytes(*queue)),
             topic: TopicId(Uuid::from_bytes(*topic)),
             partition: PartitionIndex(i32::from_be_bytes(*partition)),
             offset: Offset(i64::from_be_bytes(*offset)),
@@ -131,8 +150,9 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_receipt_is_read_as_it_was_written(topic: u128, partition in 0..i32::MAX, offset in 0..i64::MAX, grant: u64) {
+        fn a_receipt_is_read_as_it_was_written(queue: u64, topic: u128, partition in 0..i32::MAX, offset in 0..i64::MAX, grant: u64) {
             let handed = Handed {
+                queue: QueueMark(queue),
                 topic: TopicId(Uuid::from_u128(topic)),
                 partition: PartitionIndex(partition),
                 offset: Offset(offset),
@@ -147,8 +167,9 @@ mod tests {
         }
 
         #[test]
-        fn a_changed_receipt_is_another_one_or_none(at in 0_usize..50, letter in 0_usize..64) {
+        fn a_changed_receipt_is_another_one_or_none(at in 0_usize..60, letter in 0_usize..64) {
             let handed = Handed {
+                queue: QueueMark(6),
                 topic: TopicId(Uuid::from_u128(77)),
                 partition: PartitionIndex(3),
                 offset: Offset(4),

@@ -49,6 +49,10 @@ impl Queues {
             HashMap::new();
         for (position, (receipt, outcome)) in items.iter().enumerate() {
             match Handed::decode(receipt) {
+                Ok(handed) if handed.queue != live.mark() => {
+                    let queue = queue.clone();
+                    answers[position] = Some(Err(SettleFailure::OfAnother { queue }));
+                }
                 Ok(handed) => match check_rest(&broker, &handed, outcome) {
                     Ok(()) => by_partition
                         .entry((handed.topic, handed.partition))

@@ -177,6 +177,7 @@ impl Receiving<'_> {
     fn give(&mut self, target: &Target, piece: &Piece, grant: &Grant) {
         let source = &target.source;
         let handed = Handed {
+            queue: target.live.mark(),
             topic: source.key.topic,
             partition: source.key.partition,
             offset: grant.offset,
