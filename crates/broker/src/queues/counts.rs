@@ -7,7 +7,7 @@
 use super::Queues;
 use super::begin::{Source, unreadable};
 use super::live::Live;
-use super::piece::Piece;
+use super::piece::{Part, Piece};
 use super::take::{look_through, read, readable_end};
 use super::types::{QueueCounts, QueueError};
 use crate::broker::Broker;
@@ -121,7 +121,13 @@ impl Queues {
             Err(FetchError::OffsetOutOfRange { .. }) => return Ok(None),
             Err(error) => return Err(failed(&error)),
         };
-        let piece = look_through(live, source.kind, &source.partition, &read, from, below);
+        let piece = look_through(
+            live,
+            source.kind,
+            &source.partition,
+            &read,
+            Part::all(from, below),
+        );
         let piece = piece.map_err(|error| failed(&error))?;
         Ok(Some(Arc::new(piece)))
     }

@@ -22,6 +22,7 @@ mod follow;
 mod hold;
 mod live;
 mod load;
+mod looked;
 mod machines;
 mod move_messages;
 mod move_types;

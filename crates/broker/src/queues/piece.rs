@@ -36,6 +36,26 @@ pub(super) enum PieceError {
 /// Who is asked whether the queue wants a record; and how long it waits where its headers don't say, unless nothing delays it.
 pub(super) type Rules<'a> = (&'a dyn Fn(&RecordView<'_>) -> bool, Option<Duration>);
 
+/// Which part of what was read is looked through.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Part {
+    pub(super) from: Offset,
+    /// Up to there, if nothing was read.
+    pub(super) below: Offset,
+    /// No more records than so many.
+    pub(super) records_max: usize,
+}
+
+impl Part {
+    pub(super) fn all(from: Offset, below: Offset) -> Self {
+        Self {
+            from,
+            below,
+            records_max: usize::MAX,
+        }
+    }
+}
+
 /// What was found from one offset up to another.
 #[derive(Debug, Default)]
 pub(super) struct Piece {
@@ -83,16 +103,15 @@ impl Aborted<'_> {
 }
 
 impl Piece {
-    /// What lies from `from` on, up to the end of what was read; or up to `below`, if nothing was.
+    /// What lies from `from` on, up to the end of what was read, or until there are enough records; or up to `below`, if nothing was read.
     pub(super) fn of(
         read: &FetchedRecords,
-        from: Offset,
-        below: Offset,
+        part: Part,
         rules: Rules<'_>,
     ) -> Result<Self, PieceError> {
         let mut piece = Self {
-            first: from,
-            end: from,
+            first: part.from,
+            end: part.from,
             ..Self::default()
         };
         let mut aborted = Aborted {
@@ -106,18 +125,22 @@ impl Piece {
                 let batch = BatchView::parse(&bytes[at..])?;
                 let of_batch = bytes.slice(at..at + batch.total_len());
                 at += batch.total_len();
-                if piece.unpacked_bytes() >= UNPACKED_BYTES_MAX {
+                let is_enough = piece.found.len() >= part.records_max;
+                if is_enough || piece.unpacked_bytes() >= UNPACKED_BYTES_MAX {
                     return Ok(piece);
                 }
                 match aborted.takes(&batch) {
                     true => piece.pass(batch.next_offset()),
-                    false => piece.add(&batch, &of_batch, &mut decompressor, rules)?,
+                    false => {
+                        let records_max = part.records_max;
+                        piece.add(&batch, (&of_batch, records_max), &mut decompressor, rules)?;
+                    }
                 }
             }
         }
-        if piece.end == from {
+        if piece.end == part.from {
             // Compaction has left nothing there.
-            piece.pass(below);
+            piece.pass(part.below);
         }
         Ok(piece)
     }
@@ -125,7 +148,7 @@ impl Piece {
     fn add(
         &mut self,
         batch: &BatchView<'_>,
-        bytes: &Bytes,
+        (bytes, records_max): (&Bytes, usize),
         decompressor: &mut Decompressor,
         rules: Rules<'_>,
     ) -> Result<(), PieceError> {
@@ -137,11 +160,16 @@ impl Piece {
         let number = self.plain.len() as u32;
         let mut at = 0;
         let count = batch.record_count();
+        let mut is_whole = true;
         for record in RecordView::all(&plain, count) {
             let record = record?;
             let length = record.bytes.len();
             let offset = batch.offset_of(record.offset_delta);
             if offset >= self.end {
+                if self.found.len() >= records_max {
+                    is_whole = false;
+                    break;
+                }
                 self.pass(offset);
                 let place = Place {
                     plain: number,
@@ -153,7 +181,9 @@ impl Piece {
             }
             at += length;
         }
-        self.pass(batch.next_offset());
+        if is_whole {
+            self.pass(batch.next_offset());
+        }
         self.plain.push(plain);
         Ok(())
     }
@@ -233,6 +263,16 @@ impl Piece {
         }
     }
 
+    /// What was found from an offset on, and the bytes of each record.
+    pub(super) fn places_from(&self, from: Offset) -> impl Iterator<Item = (Found, usize)> + '_ {
+        let at = self.found.partition_point(|found| found.last < from);
+        let places = self.found[at..].iter().zip(&self.places[at..]);
+        places.map(move |(found, place)| {
+            let first = found.first.max(from);
+            (Found { first, ..*found }, place.length as usize)
+        })
+    }
+
     /// The record at an offset and its time, if there is one.
     pub(super) fn record(&self, offset: Offset) -> Option<(RecordView<'_>, TimestampMs)> {
         let at = self.found.partition_point(|found| found.last < offset);
@@ -245,12 +285,6 @@ impl Piece {
         let bytes = &self.plain[place.plain as usize][from..from + place.length as usize];
         let record = RecordView::parse(bytes).expect("it was read here before");
         Some((record, place.timestamp))
-    }
-
-    /// How many bytes the record at an offset has.
-    pub(super) fn record_bytes(&self, offset: Offset) -> usize {
-        let at = self.found.partition_point(|found| found.last < offset);
-        self.places.get(at).map_or(0, |place| place.length as usize)
     }
 }
 

@@ -24,8 +24,7 @@ fn piece(batches: Vec<Bytes>, from: i64) -> Piece {
     };
     Piece::of(
         &read,
-        Offset(from),
-        Offset(100),
+        Part::all(Offset(from), Offset(100)),
         (&|_| true, Some(Duration::ZERO)),
     )
     .unwrap()
@@ -107,10 +106,27 @@ fn aborted_transactions_and_markers_are_gaps() {
     };
     let piece = Piece::of(
         &read,
-        Offset(0),
-        Offset(2),
+        Part::all(Offset(0), Offset(2)),
         (&|_| true, Some(Duration::ZERO)),
     )
     .unwrap();
     assert_eq!(shown(&piece.found_from(Offset(0))), "gap 0-0, 1 due 5");
+}
+
+#[test]
+fn no_more_is_looked_through_than_was_asked_for_and_the_rest_is_not_taken_for_a_hole() {
+    let read = FetchedRecords {
+        records: vec![batch(0, &[0, 1, 2, 3], Compression::None)],
+        ..FetchedRecords::default()
+    };
+    let part = Part {
+        records_max: 2,
+        ..Part::all(Offset(1), Offset(100))
+    };
+    let piece = Piece::of(&read, part, (&|_| true, Some(Duration::ZERO))).unwrap();
+    assert_eq!(
+        shown(&piece.found_from(Offset(1))),
+        "1 due 1006, 2 due 1007"
+    );
+    assert!(piece.covers(Offset(2)) && !piece.covers(Offset(3)));
 }

@@ -14,7 +14,7 @@ use std::sync::Arc;
 /// How many bytes all pieces take together, and of which part of the memory for queues at most.
 const BYTES_MAX: usize = 32 * 1024 * 1024;
 const PARTS: u64 = 4;
-/// How many pieces of one partition are kept: at the cursor, and where records come again.
+/// How many pieces of one partition are kept, those that were used last: at the cursor, and where records come again.
 const PER_PARTITION_MAX: usize = 4;
 
 #[derive(Debug, Default)]
@@ -48,11 +48,14 @@ impl Pieces {
         queue: &Arc<catalog::Queue>,
         offset: Offset,
     ) -> Option<Arc<Piece>> {
-        let kept = self.kept.lock();
-        let mut of_partition = kept.of.get(key)?.iter();
-        let found = of_partition
-            .find(|kept| kept.piece.covers(offset) && Arc::ptr_eq(&kept.queue, queue))?;
-        Some(found.piece.clone())
+        let mut kept = self.kept.lock();
+        let of_partition = kept.of.get_mut(key)?;
+        let at = of_partition
+            .iter()
+            .position(|kept| kept.piece.covers(offset) && Arc::ptr_eq(&kept.queue, queue))?;
+        // The one that is read on stays, however many are read for records that come again.
+        of_partition[at..].rotate_left(1);
+        of_partition.last().map(|found| found.piece.clone())
     }
 
     /// Keeps a piece for the next who reads there; `memory` is what all queues may take.

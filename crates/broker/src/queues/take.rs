@@ -3,7 +3,8 @@
 
 use super::begin::unreadable;
 use super::live::{Live, SourceKind};
-use super::piece::Piece;
+use super::looked::{Limits, Looked};
+use super::piece::{Part, Piece};
 use super::receipt::Handed;
 use super::receive::{Receiving, Target};
 use super::settle::LOCK_MAX;
@@ -14,7 +15,7 @@ use crate::fetch_types::{FetchError, FetchedRecords, Isolation};
 use crate::partition::{Partition, Wanted};
 use bytes::Bytes;
 use fanlog_coordinators::queue::{
-    Acquire, Found, Grant, Input, NextRead, Order, Policy, Reply, next_read,
+    Acquire, Grant, Input, NextRead, Order, Policy, Reply, next_read, reads_from,
 };
 use fanlog_model::{Offset, TimestampMs};
 use fanlog_protocol::records::RecordView;
@@ -30,6 +31,8 @@ const AGAIN_BYTES: usize = 16 * 1024;
 /// How many records are looked at for each that is wanted, and how many more, until the machine is asked.
 const LOOKED_AT_PER_RECORD: usize = 4;
 const LOOKED_AT_MORE: usize = 64;
+/// How many pieces go into one decision.
+const READS_MAX: usize = 16;
 
 impl Receiving<'_> {
     /// Takes what there is of a partition, within the limits.
@@ -102,26 +105,11 @@ impl Receiving<'_> {
         policy: &Policy,
     ) -> Result<(), QueueError> {
         let source = &target.source;
-        let piece = match self.piece(target, next, below).await {
-            Ok(Some(piece)) => piece,
-            Ok(None) => {
-                self.is_full = true;
-                return Ok(());
-            }
-            // Retention was here.
-            Err(FetchError::OffsetOutOfRange {
-                log_start_offset, ..
-            }) if next.from < log_start_offset => {
-                return self
-                    .queues
-                    .follow_log_start(source, policy, log_start_offset);
-            }
-            Err(error) => return Err(unreadable(source.partition.topic(), &error)),
+        let Some(looked) = self.look(target, next, below, policy).await? else {
+            return Ok(());
         };
-        let found = piece.found_from(next.from);
-        let found = &found[..self.looked_at(&piece, &found)];
         // Before anything is granted: a lock would run out while its holder waits.
-        let Some(memory) = self.room_for(self.bytes_at_most(&piece, found)).await else {
+        let Some(memory) = self.room_for(looked.bytes_at_most(self.left())).await else {
             self.is_full = true;
             return Ok(());
         };
@@ -133,7 +121,7 @@ impl Receiving<'_> {
             },
             records_max: self.left() as i64,
             lock: self.wanted.lock.map(|lock| lock.min(LOCK_MAX)),
-            found,
+            found: looked.found(),
             is_first: self.messages.is_empty(),
         };
         let decided = source
@@ -147,34 +135,73 @@ impl Receiving<'_> {
             self.queues.settle_due(source, policy)?;
         }
         for grant in &grants {
-            self.give(target, &piece, grant);
+            self.give(target, &looked, grant);
         }
         let bytes: usize = grants
             .iter()
-            .map(|grant| piece.record_bytes(grant.offset))
+            .map(|grant| looked.record_bytes(grant.offset))
             .sum();
         self.note_memory(memory, bytes);
         Ok(())
     }
 
-    /// How many of the places that were found the machine is asked about: as many as fit into the answer, and one at least.
-    fn looked_at(&self, piece: &Piece, found: &[Found]) -> usize {
-        let most = self.left().saturating_mul(LOOKED_AT_PER_RECORD) + LOOKED_AT_MORE;
-        let mut bytes = 0;
-        for (at, found) in found.iter().take(most).enumerate() {
-            if found.is_gap || !found.is_wanted {
+    /// What the machine is asked about: where it says, and what else can go at once behind that; nothing where retention was there, or
+    /// where there is no memory.
+    async fn look(
+        &mut self,
+        target: &Target,
+        next: NextRead,
+        below: Offset,
+        policy: &Policy,
+    ) -> Result<Option<Looked>, QueueError> {
+        let source = &target.source;
+        let reads_max = self.left().min(READS_MAX);
+        let mut reads = source.shard.look(&source.key, |ledger, waiting, _| {
+            reads_from(ledger, waiting, policy, next, reads_max)
+        })?;
+        reads.retain(|read| read.from < below);
+        let limits = Limits {
+            places: self.looked_at_max(),
+            bytes: self.bytes_left,
+            is_first: self.messages.is_empty(),
+        };
+        let mut looked = Looked::default();
+        for read in reads {
+            if read.from < looked.end() {
                 continue;
             }
-            bytes += piece.record_bytes(found.first);
-            let is_first = at == 0 && self.messages.is_empty();
-            if bytes > self.bytes_left && !is_first {
-                return at.max(1);
+            match self.piece(target, read, below).await {
+                Ok(Some(piece)) => {
+                    if !looked.add(piece, read.from, limits) {
+                        break;
+                    }
+                }
+                // What there is goes first; the rest is looked at after it.
+                _ if !looked.is_empty() => break,
+                Ok(None) => {
+                    self.is_full = true;
+                    return Ok(None);
+                }
+                // Retention was here.
+                Err(FetchError::OffsetOutOfRange {
+                    log_start_offset, ..
+                }) if read.from < log_start_offset => {
+                    let queues = self.queues;
+                    queues.follow_log_start(source, policy, log_start_offset)?;
+                    return Ok(None);
+                }
+                Err(error) => return Err(unreadable(source.partition.topic(), &error)),
             }
         }
-        found.len().min(most)
+        Ok(Some(looked))
     }
 
-    fn give(&mut self, target: &Target, piece: &Piece, grant: &Grant) {
+    /// How many places of a piece the machine is asked about.
+    fn looked_at_max(&self) -> usize {
+        self.left().saturating_mul(LOOKED_AT_PER_RECORD) + LOOKED_AT_MORE
+    }
+
+    fn give(&mut self, target: &Target, looked: &Looked, grant: &Grant) {
         let source = &target.source;
         let handed = Handed {
             queue: target.live.mark(),
@@ -183,7 +210,7 @@ impl Receiving<'_> {
             offset: grant.offset,
             grant: grant.grant,
         };
-        let (record, timestamp) = piece
+        let (record, timestamp) = looked
             .record(grant.offset)
             .expect("the machine grants only records that were found");
         self.bytes_left = self.bytes_left.saturating_sub(record.bytes.len());
@@ -200,18 +227,6 @@ impl Receiving<'_> {
             lock_until: grant.until,
         };
         self.hold(target, handed, message);
-    }
-
-    /// The most that the machine can give of what was found.
-    fn bytes_at_most(&self, piece: &Piece, found: &[Found]) -> usize {
-        let records = found
-            .iter()
-            .filter(|found| !found.is_gap && found.is_wanted);
-        let mut each: Vec<_> = records
-            .map(|found| piece.record_bytes(found.first))
-            .collect();
-        each.sort_unstable_by(|one, other| other.cmp(one));
-        each.iter().take(self.left()).sum()
     }
 
     /// Room for more of the answer, if there is any: who holds some must not wait for more, or two that do so wait for each other.
@@ -262,14 +277,15 @@ impl Receiving<'_> {
         let Some((read, memory)) = read.await? else {
             return Ok(None);
         };
-        let piece = look_through(
-            live,
-            source.kind,
-            &source.partition,
-            &read,
-            next.from,
-            below,
-        )?;
+        let part = match next.is_scan {
+            true => Part::all(next.from, below),
+            // Few of its neighbours come again.
+            false => Part {
+                records_max: self.looked_at_max(),
+                ..Part::all(next.from, below)
+            },
+        };
+        let piece = look_through(live, source.kind, &source.partition, &read, part)?;
         drop(memory);
         if next.is_scan {
             let unreadable = &live.kept.unreadable_delays;
@@ -299,8 +315,7 @@ pub(super) fn look_through(
     kind: SourceKind,
     partition: &Partition,
     read: &FetchedRecords,
-    from: Offset,
-    below: Offset,
+    part: Part,
 ) -> Result<Piece, FetchError> {
     let is_wanted = |record: &RecordView<'_>| live.wants(kind, record);
     let delay = match kind {
@@ -308,7 +323,7 @@ pub(super) fn look_through(
         SourceKind::Dead => Some(Duration::ZERO),
         SourceKind::Redrive => None,
     };
-    let piece = Piece::of(read, from, below, (&is_wanted, delay));
+    let piece = Piece::of(read, part, (&is_wanted, delay));
     piece.map_err(|error| FetchError::Damaged {
         partition: partition.folder().to_string(),
         reason: error.to_string(),
@@ -410,7 +425,7 @@ pub(super) async fn read_piece(
         Err(FetchError::OffsetOutOfRange { .. }) => return Ok(None),
         Err(error) => return Err(failed(&error)),
     };
-    let piece = look_through(live, kind, partition, &read, offset, below);
+    let piece = look_through(live, kind, partition, &read, Part::all(offset, below));
     Ok(Some(piece.map_err(|error| failed(&error))?))
 }
 

@@ -6,7 +6,7 @@
 use super::Queues;
 use super::begin::{Source, unreadable};
 use super::live::Live;
-use super::piece::Piece;
+use super::piece::{Part, Piece};
 use super::take::{OneRecord, look_through, read, readable_end};
 use super::types::QueueError;
 use crate::broker::Broker;
@@ -68,7 +68,7 @@ impl Queues {
             Err(error) => return Err(failed(&error)),
         };
         let (kind, partition) = (source.kind, &source.partition);
-        let piece = look_through(live, kind, partition, &read, from, below);
+        let piece = look_through(live, kind, partition, &read, Part::all(from, below));
         let piece = piece.map_err(|error| failed(&error))?;
         Ok(Walked {
             letters: self.left_of(source, &piece, from)?,

@@ -4,7 +4,7 @@
 
 use super::come_back::ROW_WAIT;
 use super::decide::{Deciding, Pending};
-use super::track::NO_DUE;
+use super::track::{LAST, NO_DUE};
 use super::waiting::later;
 use super::{Acquire, Found, Grant, Held, Order, Reply, State, To, Why};
 use fanlog_model::invariants::QUE_1;
@@ -28,6 +28,9 @@ struct Giving {
     wall_until: TimestampMs,
     /// Now, on the clock of the locks.
     steady: TimestampMs,
+    /// Below the cursor: the next record that is ready, and those that follow in their keys what was given.
+    next_ready: Option<Offset>,
+    going_on: BTreeSet<Offset>,
 }
 
 /// What is to be done with a record that was found.
@@ -67,6 +70,8 @@ impl Deciding<'_> {
             wall_until: later(self.now.wall, lock),
             lapsed: self.lapsed_keys(steady),
             steady,
+            next_ready: None,
+            going_on: BTreeSet::new(),
         };
         self.waiting.pass_known(self.ledger);
         for found in wanted.found {
@@ -107,6 +112,9 @@ impl Deciding<'_> {
             return true;
         }
         let is_new = from >= cursor;
+        if !is_new && !self.may_have_come(giving, from) {
+            return true;
+        }
         let state = self.at(from).0;
         let is_unknown = is_new && state == State::Fresh;
         let added = giving.given.len() as u64;
@@ -136,6 +144,20 @@ impl Deciding<'_> {
         }
         self.pass(found.last);
         true
+    }
+
+    /// Whether a record that was looked at before may go now. Around one that comes again lie many that wait or are done with: none of
+    /// them takes more than a comparison.
+    fn may_have_come(&self, giving: &mut Giving, offset: Offset) -> bool {
+        let next = match giving.next_ready {
+            Some(next) if next >= offset => next,
+            _ => {
+                let ready = self.waiting.ready.iter_from(offset).next();
+                ready.map_or(LAST, |(first, ..)| first.max(offset))
+            }
+        };
+        giving.next_ready = Some(next);
+        next == offset || giving.going_on.contains(&offset)
     }
 
     /// Everything up to there was looked at.
@@ -275,6 +297,9 @@ impl Deciding<'_> {
         if let Some(key) = key {
             self.waiting.keys.remove(&(key, offset));
             self.waiting.held_keys.insert((key, offset));
+            if offset < self.waiting.cursor {
+                giving.going_on.extend(self.first_of_key(key));
+            }
         }
         let grant = self.waiting.next_grant;
         self.waiting.next_grant += 1;

@@ -80,7 +80,8 @@ pub struct Acquire<'a> {
     pub records_max: i64,
     /// How long they are held; `None` as the policy says. After a lock of zero hand in a `Tick`: the attempt has failed.
     pub lock: Option<Duration>,
-    /// What there is to read, from the offset on that `next_read` named, in ascending order and without holes.
+    /// What there is to read where `reads_from` said, or from the offset on that `next_read` named, in ascending order; without holes from the
+    /// cursor on.
     pub found: &'a [Found],
     /// Whether the consumer's answer holds no records yet: what is at its last attempt goes alone.
     pub is_first: bool,

@@ -54,7 +54,7 @@ pub use state::{Held, State, To, Why};
 pub use status::{
     ATTEMPTS_SHOWN, BlockReason, BlockedKey, ConsumerStatus, PartitionStatus, status,
 };
-pub use waiting::{NextRead, Waiting, memory, next_deadline, next_read};
+pub use waiting::{NextRead, Waiting, memory, next_deadline, next_read, reads_from};
 
 #[cfg(test)]
 mod tests;

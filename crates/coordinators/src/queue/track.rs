@@ -12,7 +12,7 @@ use std::time::Duration;
 /// At any time.
 pub(super) const NO_DUE: TimestampMs = TimestampMs(i64::MIN);
 const FIRST: Offset = Offset(i64::MIN);
-const LAST: Offset = Offset(i64::MAX);
+pub(super) const LAST: Offset = Offset(i64::MAX);
 
 /// How many hand-overs a power cut may have lost at most that were not logged durably: their numbers are not used again. Beside that the
 /// numbers never fall behind the wall clock, so that two lives of this partition have different ones.

@@ -153,6 +153,35 @@ pub fn next_read(
     })
 }
 
+/// Where to read for one `Acquire`, in order, beginning with what `next_read` said: what can go at once first, in so many places at most,
+/// then what nothing is known of.
+pub fn reads_from(
+    ledger: &Ledger,
+    waiting: &mut Waiting,
+    policy: &Policy,
+    next: NextRead,
+    most: usize,
+) -> Vec<NextRead> {
+    if next.is_scan {
+        return vec![next];
+    }
+    let ready = waiting.ready.iter_from(next.from);
+    let ready = ready.map(|(first, ..)| NextRead {
+        from: first.max(next.from),
+        is_scan: false,
+    });
+    let mut reads: Vec<_> = ready.take(most.max(1)).collect();
+    if reads.len() < most {
+        let from = waiting.pass_known(ledger);
+        let scan = waiting.has_room(ledger, policy, from, 0).then_some(from);
+        reads.extend(scan.map(|from| NextRead {
+            from,
+            is_scan: true,
+        }));
+    }
+    reads
+}
+
 /// The wall clock may jump: a time that it says is trusted no longer ahead than this, then looked at again.
 const WALL_CLOCK_TRUST: Duration = Duration::from_secs(1);
 
