@@ -52,6 +52,9 @@ enum QueueCommand {
         /// How often those keys fail.
         #[arg(long, default_value_t = 0)]
         failures: u32,
+        /// The broker's process, to measure its processor time.
+        #[arg(long)]
+        broker_process: Option<u32>,
     },
     /// Receives and acknowledges what a topic holds.
     Drain {
@@ -151,6 +154,8 @@ enum HowArg {
     Held,
     /// Every other one is acknowledged.
     Scattered,
+    /// Every other one has another lock.
+    Unlike,
     /// They wait for their time.
     Delayed,
 }
@@ -183,6 +188,7 @@ impl QueueArgs {
                 consumers,
                 max,
                 failures,
+                broker_process,
             } => Ordered {
                 http: at.http,
                 queue: at.queue,
@@ -193,6 +199,7 @@ impl QueueArgs {
                 consumers,
                 max,
                 failures,
+                broker_process,
             }
             .run(),
             QueueCommand::Drain {
@@ -242,6 +249,7 @@ impl QueueArgs {
                 how: match how {
                     HowArg::Held => How::Held,
                     HowArg::Scattered => How::Scattered,
+                    HowArg::Unlike => How::Unlike,
                     HowArg::Delayed => How::Delayed,
                 },
             }

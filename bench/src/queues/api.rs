@@ -14,6 +14,7 @@ pub(crate) struct Consumer {
     receive: String,
     ack: String,
     nack: String,
+    extend: String,
     body: String,
 }
 
@@ -70,6 +71,7 @@ impl Consumer {
             receive: format!("/v1/queues/{queue}/receive?consumer={name}&max={max}&wait={wait}"),
             ack: format!("/v1/queues/{queue}/ack"),
             nack: format!("/v1/queues/{queue}/nack"),
+            extend: format!("/v1/queues/{queue}/extend"),
             body: String::new(),
         })
     }
@@ -113,6 +115,15 @@ impl Consumer {
     pub(crate) fn nack(&mut self, receipts: &[&str]) -> anyhow::Result<Vec<bool>> {
         let body = json!({ "receipts": receipts, "reason": "this key fails" }).to_string();
         settled(&mut self.http, &self.nack, &body, receipts.len(), "again")
+    }
+
+    /// The locks last so long from now on; of each whether that counted.
+    ///
+    /// # Errors
+    /// As `ack`.
+    pub(crate) fn extend(&mut self, receipts: &[&str], lock: &str) -> anyhow::Result<Vec<bool>> {
+        let body = json!({ "receipts": receipts, "lock": lock }).to_string();
+        settled(&mut self.http, &self.extend, &body, receipts.len(), "held")
     }
 }
 

@@ -10,14 +10,13 @@ use anyhow::{Context, ensure};
 use fanlog_model::TimestampMs;
 use fanlog_protocol::records::{BatchBuilder, Compression, NewRecord};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::mpsc;
 use std::time::{Duration, Instant, SystemTime};
 
 /// Consumers stop when nothing comes for so long and all has been sent.
 const WAIT: &str = "1s";
 /// How many empty receives in a row end a drain that is not complete.
 const EMPTY_MAX: u32 = 30;
-/// Connections that send at a rate.
-const SENDERS: usize = 4;
 
 /// A drain.
 #[derive(Clone, Debug)]
@@ -118,7 +117,7 @@ impl Acked {
         let (mut all, mut acked) = (times(), 0);
         std::thread::scope(|scope| {
             let sending = scope.spawn(|| {
-                let outcome = threads::run(SENDERS, |number| self.send(number, started, &sent));
+                let outcome = self.send(started, &sent);
                 has_ended.store(true, Ordering::Relaxed);
                 outcome
             });
@@ -143,30 +142,34 @@ impl Acked {
         Ok(figures)
     }
 
-    /// One record a batch; its value says when it was due, in microseconds from the start.
-    fn send(&self, number: usize, started: Instant, sent: &AtomicU64) -> anyhow::Result<()> {
+    /// One record a batch, not waiting for the one before; its value says when it was due, in microseconds from the start.
+    fn send(&self, started: Instant, sent: &AtomicU64) -> anyhow::Result<()> {
         let mut connection = Connection::open(&self.broker)?;
-        let mut pace = Pace::new(started, self.span, self.rate, number, SENDERS);
-        let mut count = number;
-        while let Turn::Send { from, .. } = pace.turn() {
-            let due = from.saturating_duration_since(started).as_micros();
-            let value = format!("{due:<width$}", width = self.record_bytes);
-            let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH)?;
-            let mut builder = BatchBuilder::new(Compression::None);
-            builder.push(&NewRecord {
-                timestamp: TimestampMs(i64::try_from(now.as_millis())?),
-                key: None,
-                value: Some(value.as_bytes()),
-                headers: &[],
-            })?;
-            let mut load = Load::of(&self.topic, &builder.build()?, 1, -1)?;
-            let partition = i32::try_from(count % self.partitions)?;
-            connection.send(load.addressed(partition, 1))?;
-            acknowledged(connection.receive()?, 1)?;
-            sent.fetch_add(1, Ordering::Relaxed);
-            count += 1;
-        }
-        Ok(())
+        let mut answers = connection.second()?;
+        let (sender, under_way) = mpsc::channel();
+        std::thread::scope(|scope| {
+            let acknowledging = scope.spawn(move || {
+                for number in under_way {
+                    acknowledged(answers.receive()?, number)?;
+                }
+                anyhow::Ok(())
+            });
+            let mut pace = Pace::new(started, self.span, self.rate, 0, 1);
+            let mut number = 0;
+            while let Turn::Send { from, .. } = pace.turn() {
+                let due = from.saturating_duration_since(started).as_micros();
+                let value = format!("{due:<width$}", width = self.record_bytes);
+                let mut load = Load::of(&self.topic, &one_record(&value)?, 1, -1)?;
+                let partition = number % i32::try_from(self.partitions)?;
+                connection.send(load.addressed(partition, number))?;
+                // Who waits for the answers has ended where one of them was an error.
+                let _ = sender.send(number);
+                sent.fetch_add(1, Ordering::Relaxed);
+                number += 1;
+            }
+            drop(sender);
+            acknowledging.join().expect("a panic ends the program")
+        })
     }
 
     fn consume(
@@ -201,4 +204,16 @@ impl Acked {
             }
         }
     }
+}
+
+fn one_record(value: &str) -> anyhow::Result<Vec<u8>> {
+    let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH)?;
+    let mut builder = BatchBuilder::new(Compression::None);
+    builder.push(&NewRecord {
+        timestamp: TimestampMs(i64::try_from(now.as_millis())?),
+        key: None,
+        value: Some(value.as_bytes()),
+        headers: &[],
+    })?;
+    builder.build().context("a batch")
 }

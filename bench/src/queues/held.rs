@@ -38,6 +38,8 @@ pub enum How {
     Held,
     /// Every other one is acknowledged, so that no neighbours are alike.
     Scattered,
+    /// Every other one has another lock, so that no neighbours are alike, as where each was received by itself.
+    Unlike,
     /// They wait for their time: one look finds that.
     Delayed,
 }
@@ -56,7 +58,7 @@ impl Hold {
                 self.look()?;
                 "waiting_for_time"
             }
-            How::Held | How::Scattered => {
+            How::Held | How::Scattered | How::Unlike => {
                 let held = AtomicU64::new(0);
                 threads::run(CONSUMERS, |number| self.hold(number, &held))?;
                 "in_flight_records"
@@ -88,13 +90,17 @@ impl Hold {
                 "the topic has too few records: {held:?} are held"
             );
             let mut count = messages.len() as u64;
-            if self.how == How::Scattered {
-                let odd = messages.iter().filter(|message| message.offset % 2 != 0);
-                let receipts: Vec<&str> = odd.map(|message| &*message.receipt).collect();
-                let outcomes = consumer.ack(&receipts)?;
-                ensure!(outcomes.iter().all(|counts| *counts), "an ack was refused");
-                count -= receipts.len() as u64;
-            }
+            let odd = messages.iter().filter(|message| message.offset % 2 != 0);
+            let odd: Vec<&str> = odd.map(|message| &*message.receipt).collect();
+            let outcomes = match self.how {
+                How::Scattered => {
+                    count -= odd.len() as u64;
+                    consumer.ack(&odd)?
+                }
+                How::Unlike => consumer.extend(&odd, "11h")?,
+                How::Held | How::Delayed => Vec::new(),
+            };
+            ensure!(outcomes.iter().all(|counts| *counts), "one was refused");
             held.fetch_add(count, Ordering::Relaxed);
         }
         Ok(())

@@ -5,6 +5,7 @@
 
 use super::api::Message;
 use super::fill::records_in;
+use anyhow::ensure;
 use parking_lot::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
@@ -70,6 +71,23 @@ impl OrderCheck {
     fn with<R>(&self, key: u64, look: impl FnOnce(&mut Key) -> R) -> R {
         let mut stripe = self.stripes[(key % STRIPES) as usize].lock();
         look(&mut stripe[(key / STRIPES) as usize])
+    }
+
+    /// Whether the topic is said to have such a message.
+    ///
+    /// # Errors
+    /// It is not.
+    pub(super) fn is_known(&self, message: &Message) -> anyhow::Result<()> {
+        let Message {
+            partition, offset, ..
+        } = message;
+        let records = self.done.get(*partition).map_or(0, Vec::len);
+        let is_known = usize::try_from(*offset).is_ok_and(|offset| offset < records);
+        ensure!(
+            is_known,
+            "a message at {partition}/{offset}: the topic has more than was said"
+        );
+        Ok(())
     }
 
     fn is_done(&self, message: &Message) -> &AtomicBool {

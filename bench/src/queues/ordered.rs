@@ -8,7 +8,7 @@ use super::fill::key_in;
 use super::order_check::OrderCheck;
 use crate::figures::Figures;
 use crate::keyed::key_of;
-use crate::threads;
+use crate::{processor, threads};
 use anyhow::{Context, ensure};
 use parking_lot::Mutex;
 use std::collections::HashSet;
@@ -43,6 +43,15 @@ pub struct Ordered {
     pub max: usize,
     /// How often each key of the hundredth part that fails does so.
     pub failures: u32,
+    /// The broker's process, if its processor time is to be measured until the healthy keys are done with.
+    pub broker_process: Option<u32>,
+}
+
+/// When the healthy keys were done with, and the broker's processor time then.
+#[derive(Clone, Copy)]
+struct Ended {
+    at: Instant,
+    processor: f64,
 }
 
 struct Run<'a> {
@@ -50,7 +59,8 @@ struct Run<'a> {
     check: OrderCheck,
     healthy_left: AtomicU64,
     left: AtomicU64,
-    healthy_ended: Mutex<Option<Instant>>,
+    healthy_ended: Mutex<Option<Ended>>,
+    nearly_ended: Mutex<Option<Ended>>,
     last_done: Mutex<Instant>,
     nacks: AtomicU64,
     receives: AtomicU64,
@@ -70,7 +80,7 @@ impl Ordered {
         let settings = [
             ("order", "key"),
             ("backoff", "fixed:1s"),
-            ("max-attempts", "10"),
+            ("max-attempts", "20"),
             ("lock", "5m"),
         ];
         api::create(&self.http, &self.queue, &self.topic, &settings)?;
@@ -85,21 +95,29 @@ impl Ordered {
             healthy_left: AtomicU64::new(healthy),
             left: AtomicU64::new(self.records),
             healthy_ended: Mutex::new(None),
+            nearly_ended: Mutex::new(None),
             last_done: Mutex::new(Instant::now()),
             nacks: AtomicU64::new(0),
             receives: AtomicU64::new(0),
         };
         let started = Instant::now();
+        let processor = self.processor()?;
         threads::run(self.consumers, |number| run.consume(number))?;
         // Who waits for more when everything is done with does not count.
         let took = run.last_done.lock().duration_since(started);
         let ended = run.healthy_ended.lock().context("no healthy key")?;
         let mut figures = Figures::default();
-        let healthy_took = (ended - started).as_secs_f64();
+        let healthy_took = (ended.at - started).as_secs_f64();
         figures.put("seconds", took.as_secs_f64());
         figures.put("healthy_seconds", healthy_took);
         figures.put("healthy_records", healthy as f64);
         figures.put("healthy_per_second", healthy as f64 / healthy_took);
+        if let Some(nearly) = *run.nearly_ended.lock() {
+            figures.put("nearly_seconds", (nearly.at - started).as_secs_f64());
+            figures.put("nearly_broker_cpu_seconds", nearly.processor - processor);
+        }
+        let processor = ended.processor - processor;
+        figures.put("healthy_broker_cpu_seconds", processor);
         let broken = &run.check.broken;
         for (name, count) in [
             ("nacks", &run.nacks),
@@ -120,6 +138,12 @@ impl Ordered {
             figures.put(name, number.with_context(|| format!("{of} in {status}"))?);
         }
         Ok(figures)
+    }
+
+    /// The broker's processor time so far, in seconds.
+    fn processor(&self) -> anyhow::Result<f64> {
+        let process = self.broker_process.map(|id| id.to_string());
+        process.map_or(Ok(0.0), |id| processor::seconds(&id))
     }
 
     /// How many records have a key that never fails.
@@ -163,6 +187,7 @@ impl Run<'_> {
         let mut failed = HashSet::new();
         for message in messages {
             let key = message.key.context("a message without a key")?;
+            self.check.is_known(message)?;
             self.check.received(number, key, message);
         }
         for message in messages {
@@ -187,7 +212,7 @@ impl Run<'_> {
                 done.push(message);
             }
         }
-        self.count(&done);
+        self.count(&done)?;
         let receipts: Vec<&str> = bad.iter().map(|message| &*message.receipt).collect();
         for counts in consumer.nack(&receipts)? {
             self.nacks.fetch_add(1, Ordering::Relaxed);
@@ -198,18 +223,25 @@ impl Run<'_> {
         Ok(())
     }
 
-    fn count(&self, done: &[&Message]) {
+    fn count(&self, done: &[&Message]) -> anyhow::Result<()> {
         if done.is_empty() {
-            return;
+            return Ok(());
         }
         let now = Instant::now();
         *self.last_done.lock() = now;
         let is_healthy = |message: &&&Message| message.key.is_some_and(|key| !is_failing(key));
         let healthy = done.iter().filter(is_healthy).count() as u64;
         let before = self.healthy_left.fetch_sub(healthy, Ordering::Relaxed);
+        let nearly = self.ordered.records / 100;
+        if before > nearly && before - healthy <= nearly {
+            let processor = self.ordered.processor()?;
+            *self.nearly_ended.lock() = Some(Ended { at: now, processor });
+        }
         if healthy > 0 && before == healthy {
-            *self.healthy_ended.lock() = Some(now);
+            let processor = self.ordered.processor()?;
+            *self.healthy_ended.lock() = Some(Ended { at: now, processor });
         }
         self.left.fetch_sub(done.len() as u64, Ordering::Relaxed);
+        Ok(())
     }
 }

@@ -4,9 +4,9 @@ use std::time::{Duration, Instant};
 
 use anyhow::Context;
 
-use super::{Options, PARTITIONS, Section, Tools, figure, median, shown};
+use super::{Options, PARTITIONS, SETUP, Section, Tools, figure, median, shown};
 use crate::bench::process::Process;
-use crate::compat::broker::{Broker, End};
+use crate::compat::broker::{Broker, End, Kind, Setup};
 use crate::shell::step;
 
 const RECORDS: u64 = 1_000_000;
@@ -25,32 +25,45 @@ struct How {
     said: &'static str,
     records_each: u64,
     filling: &'static [&'static str],
+    /// `fanlog.queues.memory.bytes`.
+    memory: f64,
 }
 
-const HOWS: [How; 4] = [
+const HOWS: [How; 5] = [
     How {
         name: "ready",
         said: "never looked at",
         records_each: 1,
         filling: &[],
+        memory: BOUND,
     },
     How {
         name: "held",
         said: "in flight, received 1,000 at a time",
         records_each: 1,
         filling: &[],
+        memory: BOUND,
+    },
+    How {
+        name: "unlike",
+        said: "in flight, no two locks alike",
+        records_each: 1,
+        filling: &[],
+        memory: BOUND,
     },
     How {
         name: "scattered",
-        said: "in flight, every other one acknowledged",
+        said: "in flight, every other one acknowledged; 512 MiB set",
         records_each: 2,
         filling: &[],
+        memory: 2.0 * BOUND,
     },
     How {
         name: "delayed",
         said: "delayed by an hour",
         records_each: 1,
         filling: &["--deliver-after", "1h"],
+        memory: BOUND,
     },
 ];
 
@@ -78,7 +91,7 @@ pub(super) fn measure(tools: &Tools, options: &Options) -> anyhow::Result<Sectio
         if restart >= RESTART_MAX {
             missed.push(format!("{}: {restart:.1} s to the first message", how.said));
         }
-        if median(&found.metric)? > BOUND {
+        if median(&found.metric)? > how.memory {
             missed.push(format!("{}: the queue takes more than its bound", how.said));
         }
         let mib = |values: &[f64]| shown(values, 0);
@@ -98,7 +111,7 @@ pub(super) fn measure(tools: &Tools, options: &Options) -> anyhow::Result<Sectio
     }
     let text = format!(
         "{records} messages of 100 B on {PARTITIONS} partitions, in one queue. *Queues say* is the metric `fanlog_queue_memory_bytes`, which `fanlog.queues.memory.bytes`\n\
-         bounds (256 MiB unless set). Then the broker is killed (SIGKILL) and started again; the time is from the start of the process until a receive over\n\
+         bounds: 256 MiB, and 512 where every other message is acknowledged, since what is done with between others takes as much as these. Then the broker is killed (SIGKILL) and started again; the time is from the start of the process until a receive over\n\
          HTTP has a message. The goal is below {RESTART_MAX:.0} s.\n\n\
          | pending | resident before, MiB | resident with them, MiB | queues say, MiB | first message after, s | resident then, MiB |\n|---|---|---|---|---|---|\n{}\n",
         rows.join("\n")
@@ -112,12 +125,18 @@ pub(super) fn measure(tools: &Tools, options: &Options) -> anyhow::Result<Sectio
 
 fn one(tools: &Tools, how: &How, records: u64, found: &mut Found) -> anyhow::Result<()> {
     const TOPIC: &str = "many";
-    let mut broker = tools.start_fanlog()?;
-    let filled = records * how.records_each + how.records_each * MORE;
+    let extra: &[&str] = match how.memory > BOUND {
+        true => &["fanlog.queues.memory.bytes=536870912"],
+        false => &[],
+    };
+    let setup = Setup { extra, ..SETUP };
+    let kind = Kind::Fanlog(tools.fanlog.clone());
+    let mut broker = Broker::start_as(setup, &kind, &tools.dir.join("broker"))?;
+    let filled = match how.name {
+        "delayed" => records,
+        _ => how.records_each * (records + MORE),
+    };
     tools.fill(&broker, TOPIC, filled, how.filling)?;
-    if how.name == "delayed" {
-        tools.fill_on(&broker, TOPIC, MORE, &[])?;
-    }
     std::thread::sleep(SETTLES);
     found.before.push(resident(&broker)?);
     let at = ["--http", broker.http(), "--queue", "many"];
@@ -131,6 +150,10 @@ fn one(tools: &Tools, how: &How, records: u64, found: &mut Found) -> anyhow::Res
     std::thread::sleep(SETTLES);
     found.metric.push(figure(&held, "memory_bytes")?);
     found.resident.push(resident(&broker)?);
+    if how.name == "delayed" {
+        // What can be received stands behind all of them.
+        tools.fill_on(&broker, TOPIC, MORE, &[])?;
+    }
     let http = broker.http().to_owned();
     broker.stop(End::Kill)?;
     let started = Instant::now();

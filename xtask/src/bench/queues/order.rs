@@ -24,6 +24,7 @@ pub(super) fn measure(tools: &Tools, options: &Options) -> anyhow::Result<Sectio
     let (records, keys) = (options.count(RECORDS), options.count(KEYS));
     let mut broker = tools.start_fanlog()?;
     let keys_text = keys.to_string();
+    let process = broker.process_id().unwrap_or_default().to_string();
     tools.fill(&broker, TOPIC, records, &["--keys", &keys_text])?;
     let run = |queue: &str, failures: &str| {
         let records = records.to_string();
@@ -31,7 +32,16 @@ pub(super) fn measure(tools: &Tools, options: &Options) -> anyhow::Result<Sectio
         let topic = ["--topic", TOPIC, "--partitions", PARTITIONS];
         let load = ["--records", &records, "--keys", &keys_text];
         let how = ["--failures", failures];
-        let arguments = [&["queue", "ordered"][..], &at, &topic, &load, &how].concat();
+        let process = ["--broker-process", &process];
+        let arguments = [
+            &["queue", "ordered"][..],
+            &at,
+            &topic,
+            &load,
+            &how,
+            &process,
+        ]
+        .concat();
         let found = step(&format!("{queue}: {records} messages"), || {
             tools.load(&arguments)
         })?;
@@ -44,6 +54,7 @@ pub(super) fn measure(tools: &Tools, options: &Options) -> anyhow::Result<Sectio
     run("warm-up", "0")?;
     let (mut without, mut with) = (Vec::new(), Vec::new());
     let mut seconds = [Vec::new(), Vec::new()];
+    let mut cpu = [Vec::new(), Vec::new()];
     let mut nacks = Vec::new();
     let mut missed = Vec::new();
     for round in 1..=options.rounds {
@@ -61,6 +72,7 @@ pub(super) fn measure(tools: &Tools, options: &Options) -> anyhow::Result<Sectio
             };
             rates.push(figure(&found, "healthy_per_second")?);
             seconds[of].push(figure(&found, "seconds")?);
+            cpu[of].push(figure(&found, "healthy_broker_cpu_seconds")?);
             if of == 1 {
                 nacks.push(figure(&found, "nacks")?);
             }
@@ -89,15 +101,19 @@ pub(super) fn measure(tools: &Tools, options: &Options) -> anyhow::Result<Sectio
     };
     let text = format!(
         "{records} messages of 100 B, {keys} keys, {PARTITIONS} partitions, `order=key`; 64 consumers, each on a connection that it keeps, receive up to\n\
-         50 and acknowledge them in one request. Of the keys a hundredth part fails five times each (nack; backoff `fixed:1s`). A queue of its own each time.\n\n\
+         50 and acknowledge them in one request. Of the keys a hundredth part fails five times each (nack; backoff\n\
+         `fixed:1s`, `max-attempts=20`, so that records that failed are not yet handed out in smaller batches). A queue of its own each time.\n\n\
          | | without failures | with failures |\n|---|---|---|\n\
          | messages of healthy keys a second | {} | {} |\n\
+         | broker's CPU until these are done with, s | {} | {} |\n\
          | seconds until everything is done with | {} | {} |\n\
          | nacks | 0 | {} |\n\n\
          Healthy keys keep **{kept:.2}** of their rate; the goal is {KEPT_MIN:.2}. Checked while it runs: offsets of a key ascend, a key is with one consumer at a\n\
          time, each message is acknowledged once, no acknowledgement is refused, and the queue is empty in the end: {checked}.\n",
         shown(&without, 0),
         shown(&with, 0),
+        shown(&cpu[0], 2),
+        shown(&cpu[1], 2),
         shown(&seconds[0], 1),
         shown(&seconds[1], 1),
         shown(&nacks, 0),
