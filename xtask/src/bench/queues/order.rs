@@ -91,14 +91,14 @@ pub(super) fn measure(tools: &Tools, options: &Options) -> anyhow::Result<Sectio
         }
     }
     broker.stop(End::Terminate)?;
-    let kept = median(&with)? / median(&without)?;
-    if kept < KEPT_MIN {
-        missed.push(format!("healthy keys keep {kept:.2} of their rate"));
-    }
     let checked = match missed.is_empty() {
         true => "all of them held",
         false => "**not all of them held**",
     };
+    let kept = median(&with)? / median(&without)?;
+    if kept < KEPT_MIN {
+        missed.push(format!("healthy keys keep {kept:.2} of their rate"));
+    }
     let text = format!(
         "{records} messages of 100 B, {keys} keys, {PARTITIONS} partitions, `order=key`; 64 consumers, each on a connection that it keeps, receive up to\n\
          50 and acknowledge them in one request. Of the keys a hundredth part fails five times each (nack; backoff\n\
