@@ -4,7 +4,7 @@
 //! thousands; here each order has a number, and comes back under it.
 //! Owns: clients, faults, and the memory of what was promised.   Never: real time, threads, a real disk.
 //! In -> out: a seed -> nothing, or the promise that was broken and after what.
-//! Invariants: LOG-1 to LOG-4, PRD-1, PRD-2, GRP-1 to GRP-3, CAT-1.   Read next: `run.rs`, then `promises/records.rs`.
+//! Invariants: LOG-1 to LOG-4, PRD-1, PRD-2, GRP-1 to GRP-3, QUE-1 to QUE-4, CAT-1.   Read next: `run.rs`, then `promises/records.rs`.
 
 mod actors;
 mod chance;
@@ -55,11 +55,28 @@ pub enum Planted {
     /// Members of the new protocol get partitions that others have not given up.
     #[cfg(feature = "planted-faults")]
     GivenWhatIsOwned,
+    /// Queues answer before what they decided is durable.
+    #[cfg(feature = "planted-faults")]
+    AnsweredEarly,
+    /// A replay forgets the acknowledgements of queues.
+    #[cfg(feature = "planted-faults")]
+    ForgottenAcknowledgement,
+    /// A move of a queue that a crash interrupted begins anew, whatever has arrived.
+    #[cfg(feature = "planted-faults")]
+    RepeatedMove,
+    /// A restart hands out at once what rests until a time.
+    #[cfg(feature = "planted-faults")]
+    ForgottenRest,
+    /// A key that somebody holds is given to others too.
+    #[cfg(feature = "planted-faults")]
+    SharedKey,
 }
 
 /// What a run is made of.
 #[derive(Clone, Debug)]
 pub struct Options {
+    /// Whether it is queues that are put to the test, and not groups.
+    pub has_queues: bool,
     /// How many processes of the broker follow each other.
     pub lives: u64,
     /// How many steps each makes at most.
@@ -73,6 +90,7 @@ pub struct Options {
 impl Default for Options {
     fn default() -> Self {
         Self {
+            has_queues: false,
             lives: 5,
             steps: 120,
             planted: None,

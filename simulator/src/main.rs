@@ -7,10 +7,11 @@ use std::process::ExitCode;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, mpsc};
 
-const USAGE: &str = "usage: simulate [--seeds N] [--from S] [--seed S] [--threads N] [--lives N] [--steps N] [--trace] [--keep-going]
+const USAGE: &str = "usage: simulate [--seeds N] [--from S] [--seed S] [--threads N] [--lives N] [--steps N] [--queues] [--trace] [--keep-going]
   --seeds N     how many seeds, 1000 unless given; --from S is the first one, 0 unless given
   --seed S      this seed alone
   --threads N   how many at once, 2 unless given
+  --queues      puts queues to the test, and not groups
   --trace       prints every event
   --keep-going  goes on after a seed that fails";
 
@@ -54,6 +55,7 @@ fn parse(given: &[String]) -> Result<Arguments, String> {
             "--threads" => arguments.threads = number()?.max(1),
             "--lives" => arguments.options.lives = number()?.max(1),
             "--steps" => arguments.options.steps = number()?,
+            "--queues" => arguments.options.has_queues = true,
             "--trace" => arguments.options.is_traced = true,
             "--keep-going" => arguments.keeps_going = true,
             _ => return Err(format!("{name} is unknown")),
@@ -149,6 +151,9 @@ fn take_in(total: &mut Total, outcome: &Outcome, arguments: &Arguments) {
 fn replay(seed: u64, options: &Options) -> String {
     let mut command = format!("cargo xtask simulate --seed {seed}");
     let usual = Options::default();
+    if options.has_queues {
+        command += " --queues";
+    }
     if options.lives != usual.lives {
         command += &format!(" --lives {}", options.lives);
     }

@@ -1,7 +1,10 @@
 //! Faults planted in the product's own code, on this thread.
 
 use crate::Planted;
-use fanlog_coordinators::planted::{give_what_is_owned, skip_generation_check};
+use fanlog_broker::planted::{answer_early, move_again};
+use fanlog_coordinators::planted::{
+    forget_acknowledgements, forget_rests, give_what_is_owned, share_keys, skip_generation_check,
+};
 use fanlog_storage::planted::PlantedFault;
 
 /// Plants a fault, or removes what an earlier run has planted.
@@ -16,4 +19,9 @@ pub(crate) fn plant(planted: Option<Planted>) {
     });
     skip_generation_check(planted == Some(Planted::SkippedGenerationCheck));
     give_what_is_owned(planted == Some(Planted::GivenWhatIsOwned));
+    answer_early(planted == Some(Planted::AnsweredEarly));
+    forget_acknowledgements(planted == Some(Planted::ForgottenAcknowledgement));
+    move_again(planted == Some(Planted::RepeatedMove));
+    forget_rests(planted == Some(Planted::ForgottenRest));
+    share_keys(planted == Some(Planted::SharedKey));
 }

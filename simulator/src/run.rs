@@ -31,6 +31,10 @@ enum Step {
     DeleteGroup,
     ReadCommitted,
     Fault,
+    Receive,
+    Settle,
+    Keep,
+    Dead,
 }
 
 const STEPS: &[(u64, Step)] = &[
@@ -48,6 +52,23 @@ const STEPS: &[(u64, Step)] = &[
     (4, Step::Administer),
     (1, Step::DeleteGroup),
     (3, Step::ReadCommitted),
+    (1, Step::Fault),
+];
+
+/// In runs with queues: their own promises cost enough.
+const QUEUE_STEPS: &[(u64, Step)] = &[
+    (18, Step::Produce),
+    (2, Step::Burst),
+    (26, Step::Receive),
+    (30, Step::Settle),
+    (10, Step::Keep),
+    (5, Step::Dead),
+    (16, Step::Sync),
+    (4, Step::SyncSegments),
+    (4, Step::SlowSync),
+    (9, Step::Time),
+    (2, Step::Maintain),
+    (1, Step::Compact),
     (1, Step::Fault),
 ];
 
@@ -69,6 +90,7 @@ pub(crate) fn run(seed: u64, options: &Options) -> Outcome {
     crate::planted::plant(options.planted);
     crate::panics::watch();
     let mut world = World::new(seed, options.planted, options.is_traced);
+    world.queues.is_on = options.has_queues;
     let result = catch_unwind(AssertUnwindSafe(|| world.run(options))).unwrap_or_else(|_| {
         Err(broken(
             "no panic",
@@ -149,7 +171,10 @@ impl World {
 
     fn stop_disk(&mut self) {
         match self.chance.percent(60) {
-            true => self.disk.crash(self.chance.next()),
+            true => {
+                self.power_failed();
+                self.disk.crash(self.chance.next());
+            }
             false => self.disk.restart(),
         }
     }
@@ -173,6 +198,9 @@ impl World {
 
     /// The first topics, and a place for groups.
     async fn prepare(&mut self) -> Verdict {
+        if self.queues.is_on {
+            return self.prepare_queues().await;
+        }
         let groups = self.broker().groups().clone();
         let find = async move { groups.find(&"group-0".into()).await };
         self.call("find a coordinator".to_owned(), find, |_, _| Ok(()));
@@ -193,7 +221,11 @@ impl World {
     }
 
     async fn step(&mut self) -> Verdict {
-        match self.chance.weighted(STEPS) {
+        let step = match self.queues.is_on {
+            true => self.chance.weighted(QUEUE_STEPS),
+            false => self.chance.weighted(STEPS),
+        };
+        match step {
             Step::Produce => self.produce()?,
             Step::Burst => self.produce_in_a_burst()?,
             Step::Poll => self.poll()?,
@@ -225,6 +257,10 @@ impl World {
                 self.fetch_committed(group);
             }
             Step::Fault => self.make_fault(),
+            Step::Receive => self.receive(),
+            Step::Settle => self.settle_some(),
+            Step::Keep => self.keep_queues()?,
+            Step::Dead => self.see_to_dead_letters(),
         }
         self.settle().await
     }
@@ -234,6 +270,9 @@ impl World {
         self.trace.line(&format!("{ms} ms pass"));
         self.clock.advance(Duration::from_millis(ms));
         self.broker().groups().tick();
+        if self.queues.is_on {
+            self.broker().queues().tick();
+        }
     }
 
     fn make_fault(&mut self) {
@@ -242,15 +281,18 @@ impl World {
                 let syncs = self.chance.below(6);
                 self.trace.line(&format!("sync {syncs} from now will fail"));
                 self.disk.fail_sync(syncs, FailedSync::Either);
+                self.sync_may_fail();
             }
             1 | 2 => {
                 let room = self.chance.below(1_500);
                 self.trace
                     .line(&format!("the disk has room for {room} bytes"));
                 self.disk.set_free_bytes(Some(room));
+                self.queues.is_disk_short = true;
             }
             _ => {
                 self.trace.line("the disk has room again");
+                self.queues.is_disk_short = false;
                 self.disk.set_free_bytes(None);
             }
         }
@@ -261,7 +303,7 @@ impl World {
         let topics = self.broker().topics();
         let shown: Vec<Shown> = topics
             .iter()
-            .filter(|topic| !topic.is_internal)
+            .filter(|topic| !topic.is_internal && !self.is_of_queues(&topic.name))
             .map(|topic| Shown {
                 id: topic.id,
                 name: topic.name.to_string(),
@@ -270,6 +312,7 @@ impl World {
             })
             .collect();
         self.catalog.observe(&shown)?;
+        self.look_at_queues(false)?;
         for place in self.places() {
             let Some(partition) = self.partition(place) else {
                 let what = format!("{place:?} is in the catalog, and unknown");
@@ -295,7 +338,11 @@ impl World {
                 format!("groups do not serve after a start: {listed:?}")
             })
         });
-        self.finish_calls().await
+        self.finish_calls().await?;
+        match self.queues.is_on {
+            true => self.queues_started().await,
+            false => Ok(()),
+        }
     }
 
     fn check_serves(&mut self, place: Place) -> Verdict {
@@ -332,6 +379,7 @@ impl World {
             End::PowerCut | End::ShutdownThenPowerCut => {
                 self.reached.power_cuts += 1;
                 let seed = self.chance.next();
+                self.power_failed();
                 self.disk.crash(seed);
             }
             End::Kill => {
@@ -349,8 +397,12 @@ impl World {
         self.disk.lift_faults();
         self.finish_calls().await?;
         self.end_process()?;
+        self.power_failed();
         self.disk.crash(self.chance.next());
         self.start_well().await?;
+        if self.queues.is_on {
+            return self.finish_queues().await;
+        }
         self.churn().await?;
         self.consumers_come_to_rest().await?;
         self.end_process()

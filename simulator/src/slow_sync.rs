@@ -91,6 +91,7 @@ impl World {
             let syncs = self.chance.weighted(&[(4, 0), (1, 1), (1, 2)]);
             self.trace.line(&format!("sync {syncs} from now will fail"));
             self.disk.fail_sync(syncs, FailedSync::Either);
+            self.sync_may_fail();
         }
         let count = 2 + self.chance.below(4);
         Ok((0..count).filter_map(|_| self.new_job(place)).collect())

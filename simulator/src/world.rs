@@ -1,7 +1,7 @@
 //! The machine, the broker's process on it, the clients, and what was promised to them.
 
 use crate::Planted;
-use crate::actors::{Consumer, Member, Producer, Reader};
+use crate::actors::{Consumer, Member, Producer, QueueClients, Reader};
 use crate::chance::Chance;
 use crate::disk::ProcessDisk;
 use crate::promises::catalog::{Catalog, KINDS, LifeState};
@@ -63,6 +63,26 @@ pub struct Reached {
     pub trims: u64,
     /// Logs of internal topics that were compacted.
     pub compactions: u64,
+    /// Messages that queues handed out.
+    pub received: u64,
+    /// Acknowledgements answered.
+    pub acked: u64,
+    /// Failures, rejections and releases answered.
+    pub given_back: u64,
+    /// Words refused, as their lock had run out or they had been said before.
+    pub words_refused: u64,
+    /// Receives that somebody broke off.
+    pub broken_off: u64,
+    /// Cancellations answered.
+    pub cancelled: u64,
+    /// Dead letters at the end.
+    pub dead_letters: u64,
+    /// Dead letters redriven, as they stand at the end.
+    pub redriven: u64,
+    /// Dead letters discarded.
+    pub discarded: u64,
+    /// Queues that came to an end before the run did.
+    pub queues_ended: u64,
 }
 
 impl Reached {
@@ -88,6 +108,16 @@ impl Reached {
         self.shutdowns += other.shutdowns;
         self.trims += other.trims;
         self.compactions += other.compactions;
+        self.received += other.received;
+        self.acked += other.acked;
+        self.given_back += other.given_back;
+        self.words_refused += other.words_refused;
+        self.broken_off += other.broken_off;
+        self.cancelled += other.cancelled;
+        self.dead_letters += other.dead_letters;
+        self.redriven += other.redriven;
+        self.discarded += other.discarded;
+        self.queues_ended += other.queues_ended;
     }
 }
 
@@ -123,6 +153,7 @@ pub(crate) struct World {
     pub(crate) members: Vec<Member>,
     pub(crate) consumer_group: ConsumerGroup,
     pub(crate) consumers: Vec<Consumer>,
+    pub(crate) queues: QueueClients,
     pub(crate) reached: Reached,
 }
 
@@ -160,6 +191,7 @@ impl World {
             members: Member::cast(&mut chance),
             consumer_group: ConsumerGroup::default(),
             consumers: Consumer::cast(&mut chance),
+            queues: QueueClients::default(),
             reached: Reached::default(),
             chance,
         }
@@ -177,7 +209,7 @@ impl World {
             )),
             disk: disk.clone(),
         };
-        let broker = Broker::start(config(), environment);
+        let broker = Broker::start(config(self.queues.is_on), environment);
         if broker.is_err() {
             disk.end();
         }
@@ -197,6 +229,7 @@ impl World {
             (pending.finish)(self)?;
         }
         self.records.process_ended();
+        self.queues.process_ended();
         Ok(())
     }
 
@@ -337,7 +370,7 @@ impl World {
 /// From here on an append goes past the journal: some of the batches do.
 const PAST_BYTES: usize = 600;
 
-fn config() -> BrokerConfig {
+fn config(has_queues: bool) -> BrokerConfig {
     let mut config = BrokerConfig::new(BrokerId(1), "/data");
     config.sync_threads = 0;
     // Small, so that its files are used again and again.
@@ -357,5 +390,11 @@ fn config() -> BrokerConfig {
     ]
     .map(|(name, value)| (name.to_owned(), value.to_owned()))
     .into();
+    if has_queues {
+        // Few, so that machines share their logs; and cut often, so that snapshots are replayed.
+        let own = [("fanlog.queues.topic.num.partitions", "2")];
+        let own = own.map(|(name, value)| (name.to_owned(), value.to_owned()));
+        config.statics.extend(own);
+    }
     config
 }

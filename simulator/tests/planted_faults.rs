@@ -4,9 +4,22 @@ use fanlog_simulator::{Options, Planted, simulate};
 
 /// The first seed that finds the fault, among so many; it must be a breach of one of these promises.
 fn check(planted: Planted, seeds: u64, promises: &[&str]) {
+    check_in(&Options::default(), planted, seeds, promises);
+}
+
+/// As `check`, in runs with queues.
+fn check_queues(planted: Planted, seeds: u64, promises: &[&str]) {
+    let queues = Options {
+        has_queues: true,
+        ..Options::default()
+    };
+    check_in(&queues, planted, seeds, promises);
+}
+
+fn check_in(clean: &Options, planted: Planted, seeds: u64, promises: &[&str]) {
     let options = Options {
         planted: Some(planted),
-        ..Options::default()
+        ..clean.clone()
     };
     let found = (0..seeds).find_map(|seed| Some((seed, simulate(seed, &options).result.err()?)));
     let Some((seed, violation)) = found else {
@@ -14,7 +27,7 @@ fn check(planted: Planted, seeds: u64, promises: &[&str]) {
     };
     println!("{planted:?}: seed {seed} finds {violation}");
     assert!(promises.contains(&violation.promise), "{violation}");
-    let clean = simulate(seed, &Options::default());
+    let clean = simulate(seed, clean);
     assert!(
         clean.result.is_ok(),
         "seed {seed} fails without the fault: {clean:?}"
@@ -96,4 +109,38 @@ fn a_generation_check_left_out_is_found() {
 #[test]
 fn a_partition_given_before_it_is_given_up_is_found() {
     check(Planted::GivenWhatIsOwned, 20, &["GRP-1"]);
+}
+
+#[test]
+fn an_acknowledgement_answered_before_it_is_durable_is_found() {
+    check_queues(Planted::AnsweredEarly, 20, &["QUE-1", "QUE-2", "QUE-4"]);
+}
+
+#[test]
+fn an_acknowledgement_that_a_replay_forgets_is_found() {
+    check_queues(Planted::ForgottenAcknowledgement, 20, &["QUE-1", "QUE-2"]);
+}
+
+#[test]
+fn a_move_made_again_after_a_crash_is_found() {
+    check_queues(Planted::RepeatedMove, 100, &["QUE-2"]);
+}
+
+#[test]
+fn a_rest_that_a_restart_forgets_is_found() {
+    check_queues(Planted::ForgottenRest, 40, &["QUE-4"]);
+}
+
+#[test]
+fn a_key_given_to_two_is_found() {
+    check_queues(Planted::SharedKey, 20, &["QUE-3"]);
+}
+
+#[test]
+fn a_skipped_sync_is_found_by_queues_too() {
+    check_queues(
+        Planted::SkippedJournalSync,
+        20,
+        &["LOG-1", "LOG-2", "LOG-3", "CAT-1", "QUE-1", "QUE-2"],
+    );
 }

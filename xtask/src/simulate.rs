@@ -31,16 +31,20 @@ pub(crate) fn run(args: &[String]) -> anyhow::Result<()> {
     if let Some(total) = total.filter(|total| number(total, "", " seeds") >= SEEDS_WORTH_A_ROW) {
         let first = args.iter().position(|arg| arg == "--from");
         let first = first.and_then(|at| args.get(at + 1)?.parse().ok());
-        let row = row(&total, first.unwrap_or(0), &failed);
+        let kind = match args.iter().any(|arg| arg == "--queues") {
+            true => " with queues",
+            false => "",
+        };
+        let row = row(&total, first.unwrap_or(0), kind, &failed);
         shell::append_row(RESULTS, &[&[date, commit], row.as_slice()].concat())?;
     }
     outcome
 }
 
 /// What the row says behind date and commit.
-fn row(total: &str, first: u64, failed: &[String]) -> Vec<String> {
+fn row(total: &str, first: u64, kind: &str, failed: &[String]) -> Vec<String> {
     let seeds = number(total, "", " seeds");
-    let mut cells = vec![format!("{first} to {}", first + seeds - 1)];
+    let mut cells = vec![format!("{first} to {}{kind}", first + seeds - 1)];
     let events = number(total, " failed, ", " events");
     cells.extend([seeds, events].map(|count| count.to_string()));
     let reached = ["acknowledged", "power_cuts", "kills", "shutdowns"];
@@ -79,7 +83,7 @@ mod tests {
 
     #[test]
     fn the_closing_line_becomes_a_row() {
-        let clean = row(TOTAL, 5_000, &[]);
+        let clean = row(TOTAL, 5_000, "", &[]);
         let wanted = [
             "5000 to 7499",
             "2500",
@@ -91,7 +95,11 @@ mod tests {
             "nothing",
         ];
         assert_eq!(clean, wanted);
-        let failed = row(TOTAL, 0, &["seed 3: LOG-1".to_owned()]);
+        let failed = row(TOTAL, 0, " with queues", &["seed 3: LOG-1".to_owned()]);
+        assert_eq!(
+            failed.first().map(String::as_str),
+            Some("0 to 2499 with queues")
+        );
         assert_eq!(failed.last().map(String::as_str), Some("seed 3: LOG-1"));
     }
 }

@@ -65,6 +65,8 @@ mod steady_clock;
 mod two_slots;
 
 mod metrics;
+#[cfg(feature = "planted-faults")]
+pub mod planted;
 
 pub use admin::AutoCreateError;
 pub use admin_queues::QUEUES_TOPIC;

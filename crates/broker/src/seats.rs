@@ -7,8 +7,7 @@
 
 use crate::waiters::FetchWatchers;
 use parking_lot::Mutex;
-use std::collections::HashMap;
-use std::hash::Hash;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// One waiting room, while somebody is in it.
@@ -22,7 +21,7 @@ pub(crate) struct Seat {
 /// All waiting rooms.
 #[derive(Debug)]
 pub(crate) struct Seats<K> {
-    taken: Mutex<HashMap<K, Arc<Seat>>>,
+    taken: Mutex<BTreeMap<K, Arc<Seat>>>,
 }
 
 impl<K> Default for Seats<K> {
@@ -35,13 +34,13 @@ impl<K> Default for Seats<K> {
 
 /// A place in a waiting room; it is cleared away behind the last one.
 #[derive(Debug)]
-pub(crate) struct Seated<K: Eq + Hash> {
+pub(crate) struct Seated<K: Ord> {
     seats: Arc<Seats<K>>,
     key: K,
     seat: Option<Arc<Seat>>,
 }
 
-impl<K: Eq + Hash + Clone> Seats<K> {
+impl<K: Ord + Clone> Seats<K> {
     pub(crate) fn take(self: &Arc<Self>, key: &K) -> Seated<K> {
         let mut taken = self.taken.lock();
         let seat = taken.entry(key.clone()).or_default().clone();
@@ -82,7 +81,7 @@ impl<K: Eq + Hash + Clone> Seats<K> {
     }
 }
 
-impl<K: Eq + Hash> Seated<K> {
+impl<K: Ord> Seated<K> {
     pub(crate) fn key(&self) -> &K {
         &self.key
     }
@@ -92,7 +91,7 @@ impl<K: Eq + Hash> Seated<K> {
     }
 }
 
-impl<K: Eq + Hash> Drop for Seated<K> {
+impl<K: Ord> Drop for Seated<K> {
     fn drop(&mut self) {
         let mut taken = self.seats.taken.lock();
         drop(self.seat.take());

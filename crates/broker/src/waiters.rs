@@ -9,7 +9,7 @@
 use crate::lookup::PartitionUnavailable;
 use fanlog_model::Offset;
 use parking_lot::Mutex;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use tokio::sync::{Notify, oneshot};
@@ -116,7 +116,7 @@ impl FetchWaiter {
 /// The fetches that wait for one partition.
 #[derive(Debug, Default)]
 pub(crate) struct FetchWatchers {
-    waiting: Mutex<HashMap<u64, (Arc<FetchWaiter>, usize)>>,
+    waiting: Mutex<BTreeMap<u64, (Arc<FetchWaiter>, usize)>>,
     tickets: AtomicU64,
 }
 

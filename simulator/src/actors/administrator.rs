@@ -94,7 +94,7 @@ impl World {
         );
     }
 
-    fn grow_topic(&mut self) {
+    pub(super) fn grow_topic(&mut self) {
         let Some(id) = self.some_topic() else {
             return;
         };
@@ -128,7 +128,7 @@ impl World {
         );
     }
 
-    fn delete_records(&mut self) {
+    pub(super) fn delete_records(&mut self) {
         let Some(place) = self.some_place() else {
             return;
         };
@@ -141,6 +141,9 @@ impl World {
             _ => high_watermark,
         };
         self.records.deleting(place, before);
+        if let Some(home) = self.home(place) {
+            self.queues.books.deleting(&home, before);
+        }
         let broker = self.broker().clone();
         let topic = TopicRef::Id(place.topic);
         let index = PartitionIndex(place.partition);

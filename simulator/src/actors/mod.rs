@@ -9,10 +9,16 @@ pub(crate) mod consumer;
 mod consumer_commit;
 mod member;
 mod producer;
+mod queue_dead;
+mod queue_end;
+mod queue_keeper;
+mod queue_producer;
+mod queue_worker;
 mod reader;
 mod stream;
 
 pub(crate) use consumer::Consumer;
 pub(crate) use member::Member;
 pub(crate) use producer::{Attempt, Producer};
+pub(crate) use queue_worker::QueueClients;
 pub(crate) use reader::Reader;

@@ -114,6 +114,9 @@ impl World {
 
     /// A batch that nobody sent before.
     pub(crate) fn new_batch(&mut self, place: Place, sequence: Option<(i64, i32)>) -> BatchId {
+        if self.queues.is_on {
+            return self.new_queue_batch(place, sequence);
+        }
         let token = self.token();
         let compression = self.chance.weighted(&[
             (8, Compression::None),
@@ -183,6 +186,7 @@ impl World {
                 self.reached.duplicates += u64::from(is_duplicate);
                 let epoch = self.broker().leader_epoch().0;
                 self.records.appended(batch, epoch, offset, is_duplicate)?;
+                self.queue_appended(batch, offset);
                 Ok(Attempt::Appended(receipt))
             }
             Err(error) => {

@@ -190,7 +190,9 @@ impl World {
                 }
             }
         };
-        self.records.check_whole(place, &offsets, start)
+        self.records.check_whole(place, &offsets, start)?;
+        self.queue_read(place, &offsets);
+        Ok(())
     }
 }
 

@@ -8,6 +8,7 @@ pub(crate) mod catalog;
 pub(crate) mod churn;
 pub(crate) mod consumers;
 pub(crate) mod groups;
+pub(crate) mod queues;
 pub(crate) mod records;
 
 use std::fmt;

@@ -13,8 +13,12 @@ use fanlog_model::Offset;
 use parking_lot::Mutex;
 use std::future::Future;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 use tokio::sync::Notify;
+
+/// How long a shard waits at most until it loads again, where its log refuses writes again and again.
+const RELOAD_WAIT_MAX: Duration = Duration::from_millis(500);
 
 /// What every shard has.
 #[derive(Debug)]
@@ -25,6 +29,8 @@ pub(crate) struct ShardBase<M> {
     phase: Mutex<Phase<M>>,
     /// The next deadline came closer, or the phase changed.
     rearmed: Notify,
+    /// How many writes were refused since one was taken.
+    refusals: AtomicU32,
 }
 
 #[derive(Debug)]
@@ -47,6 +53,7 @@ impl<M> ShardBase<M> {
             blocking,
             phase: Mutex::new(Phase::Loading),
             rearmed: Notify::new(),
+            refusals: AtomicU32::new(0),
         }
     }
 
@@ -77,6 +84,7 @@ impl<M> ShardBase<M> {
         let receipt = self
             .partition
             .append_as(&mut batch, Appender::Coordinator, allowed_at)?;
+        self.refusals.store(0, Ordering::Relaxed);
         Ok(receipt.last_offset().plus(1))
     }
 
@@ -91,6 +99,15 @@ impl<M> ShardBase<M> {
         drop(phase);
         self.rearmed.notify_one();
         result
+    }
+
+    /// How long to wait before it loads again: what is done as soon as it has loaded may be what is refused, as where the disk has no
+    /// room, and then it would load without a pause.
+    fn reload_wait(&self) -> Duration {
+        match self.refusals.fetch_add(1, Ordering::Relaxed) {
+            0 => Duration::ZERO,
+            before => Duration::from_millis(1 << before.min(10)).min(RELOAD_WAIT_MAX),
+        }
     }
 
     /// Why a caller was not answered whose machine is gone.
@@ -161,7 +178,7 @@ pub(crate) trait MachineShard: Send + Sync + Sized + 'static {
                 self.dropped();
                 drop(phase);
                 tracing::warn!(partition = %base.partition.folder(), %error, "reloading {}: their log refused a write", Self::KIND);
-                load_in_background(self.clone());
+                load_in_background(self.clone(), base.reload_wait());
                 let reason = error.to_string().into();
                 Err(CoordinatorError::NotAvailable { reason })
             }
@@ -262,10 +279,13 @@ fn rearm<S: MachineShard>(
     }
 }
 
-/// Loads on a thread that may block.
-fn load_in_background<S: MachineShard>(shard: Arc<S>) {
+/// Loads on a thread that may block, after a while.
+fn load_in_background<S: MachineShard>(shard: Arc<S>, wait: Duration) {
     tokio::spawn(async move {
         let base = shard.base();
+        if !wait.is_zero() {
+            tokio::time::sleep(wait).await;
+        }
         // After a refused write the log may have an end that is not durable yet: what is loaded must be.
         let end = base.partition.with_log(|log| log.log_end_offset());
         let durable = match end {

@@ -4,7 +4,7 @@ use crate::machines::MemoryShare;
 use fanlog_coordinators::Now;
 use fanlog_coordinators::queue::{self, Ledger, QueueKey, QueueRecord, Waiting};
 use fanlog_model::Offset;
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 /// The log is cut after so many bytes at the earliest.
@@ -16,8 +16,8 @@ const RUN_BYTES: u64 = 48;
 /// What a machine takes of memory beside its states.
 const MACHINE_BYTES: usize = 512;
 
-/// The partitions of queues that a log knows.
-pub(crate) type Loaded = HashMap<QueueKey, QueuePartition>;
+/// The partitions of queues that a log knows; in order, so that what is done to all of them is done in the same order each time.
+pub(crate) type Loaded = BTreeMap<QueueKey, QueuePartition>;
 
 /// One partition of a queue.
 #[derive(Debug, Default)]

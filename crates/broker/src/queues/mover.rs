@@ -23,7 +23,7 @@ use fanlog_coordinators::queue::{
 };
 use fanlog_model::{BaseSequence, TopicId};
 use parking_lot::Mutex;
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::Notify;
@@ -39,9 +39,9 @@ const WAIT_MAX: Duration = Duration::from_secs(30);
 /// The tasks that move.
 #[derive(Debug, Default)]
 pub(super) struct Movers {
-    active: Mutex<HashMap<QueueKey, Active>>,
+    active: Mutex<BTreeMap<QueueKey, Active>>,
     /// Of moves that are over, and that the audit topic does not tell yet.
-    notes: Mutex<HashMap<QueueKey, Vec<serde_json::Value>>>,
+    notes: Mutex<BTreeMap<QueueKey, Vec<serde_json::Value>>>,
     /// Something was moved, or could not be.
     pub(super) progress: Notify,
 }
@@ -286,6 +286,12 @@ impl Queues {
         let is_new = |one: &&PendingMove| there.is_none_or(|there| is_behind(one.sequence, there));
         let known = pending.iter().take_while(|one| !is_new(one)).count();
         let (known, new) = pending.split_at(known);
+        #[cfg(feature = "planted-faults")]
+        if crate::planted::moves_again() && !known.is_empty() {
+            return self
+                .renumber(source, policy, target.mover.row(), None)
+                .await;
+        }
         if let Some(last) = known.last() {
             // A crash came between the append and its end.
             target.durable().await?;

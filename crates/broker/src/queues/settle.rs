@@ -15,7 +15,7 @@ use fanlog_coordinators::queue::{
     Claim, DueTooLate, Input, Outcome, QueueKey, Reply, Settle, Settled,
 };
 use fanlog_model::{GroupId, PartitionIndex, TopicId};
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -45,8 +45,8 @@ impl Queues {
         broker.room().await;
         let mut answers: Vec<Option<Result<Settled, SettleFailure>>> = Vec::new();
         answers.resize_with(items.len(), || None);
-        let mut by_partition: HashMap<(TopicId, PartitionIndex), Vec<(usize, Handed)>> =
-            HashMap::new();
+        let mut by_partition: BTreeMap<(TopicId, PartitionIndex), Vec<(usize, Handed)>> =
+            BTreeMap::new();
         for (position, (receipt, outcome)) in items.iter().enumerate() {
             match Handed::decode(receipt) {
                 Ok(handed) if handed.queue != live.mark() => {

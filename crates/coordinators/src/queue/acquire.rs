@@ -182,6 +182,11 @@ impl Deciding<'_> {
         if !found.is_wanted && state == State::Fresh {
             return Verdict::Drop;
         }
+        #[cfg(feature = "planted-faults")]
+        let due = match is_new && attempts > 0 && crate::planted::forgets_rests() {
+            true => NO_DUE,
+            false => due,
+        };
         let is_early = due > self.now.wall;
         let go = match self.policy.is_last(attempts) {
             true => Verdict::End { attempts },
@@ -266,6 +271,10 @@ impl Deciding<'_> {
         let last = self.last_held_of_key(key).filter(|last| *last < offset);
         // One consumer at a time: who holds the last holds all.
         let holder = last.map(|last| self.at(last).0);
+        #[cfg(feature = "planted-faults")]
+        if crate::planted::shares_keys() {
+            return matches!(holder, Some(State::Held(_)));
+        }
         matches!(holder, Some(State::Held(held)) if held.consumer == giving.consumer)
     }
 

@@ -125,6 +125,8 @@ pub fn decode(
         _ => QueueRecord::Update(decode_update(&mut value, has_firsts)?),
     };
     value.finish()?;
+    #[cfg(feature = "planted-faults")]
+    let record = crate::planted::replayed(record);
     Ok(Some((key, record)))
 }
 
