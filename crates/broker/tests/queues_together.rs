@@ -420,3 +420,24 @@ async fn a_message_says_when_it_was_received_first() {
     assert_eq!(messages[0].first_received, Some(now));
     assert_eq!(messages[0].attempt, 21);
 }
+
+#[tokio::test]
+async fn a_queue_that_ends_gives_what_came_before_and_nothing_that_came_later() {
+    let machine = Machine::new(41);
+    let broker = started(&machine, 1, &[]).await;
+    put_values(&broker, &["a", "b"]).await;
+    alter(&broker, "until", "0:2").await;
+    put_values(&broker, &["c"]).await;
+    let counts = drive(&broker, broker.queues().counts(&queue("q"))).await;
+    assert_eq!(counts.unwrap().visible, 2);
+    let messages = receive(&broker, "one", 9).await;
+    assert_eq!(shown(&messages), "a x1 b x1");
+    for message in &messages {
+        ack(&broker, message).await;
+    }
+    let counts = drive(&broker, broker.queues().counts(&queue("q"))).await;
+    assert_eq!(counts.unwrap(), QueueCounts::default());
+    assert_eq!(take(&broker, "one", 9).await, "");
+    alter(&broker, "until", "").await;
+    assert_eq!(take(&broker, "one", 9).await, "c x1");
+}

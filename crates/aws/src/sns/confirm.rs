@@ -18,7 +18,7 @@ impl Sns {
         caller: &Caller,
         asked: ConfirmSubscription,
     ) -> Result<Response, AwsError> {
-        let topic = self.topic(caller, &asked.topic_arn)?;
+        let topic = self.topic_anywhere(&asked.topic_arn)?;
         let needs_signature = match asked.authenticate_on_unsubscribe.as_deref() {
             Some(text) => text.eq_ignore_ascii_case("true"),
             None => false,

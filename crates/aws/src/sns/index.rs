@@ -23,6 +23,8 @@ pub(crate) type Subscription = Arc<Stored<SubscriptionDocument>>;
 pub(super) struct Index {
     /// In the order in which they were made.
     pub(super) all: Vec<Subscription>,
+    /// Those that have ended, and of which something is still to be received.
+    pub(super) running_out: Vec<Subscription>,
     by_topic: HashMap<(String, String), Vec<Subscription>>,
     by_endpoint: HashMap<String, Vec<Subscription>>,
     by_group: HashMap<GroupId, Subscription>,
@@ -74,16 +76,19 @@ impl Index {
         let mut index = Self::default();
         for subscription in &all {
             let document = &subscription.value;
-            let topic = (document.region.clone(), document.topic.clone());
-            let of_topic = index.by_topic.entry(topic).or_default();
-            of_topic.push(subscription.clone());
+            if document.is_there() {
+                let topic = (document.region.clone(), document.topic.clone());
+                let of_topic = index.by_topic.entry(topic).or_default();
+                of_topic.push(subscription.clone());
+            }
             let at = index.by_endpoint.entry(document.endpoint.clone());
             at.or_default().push(subscription.clone());
             if let Some(group) = group_of(shared, subscription) {
                 index.by_group.insert(group, subscription.clone());
             }
         }
-        index.all = all;
+        let (there, running_out) = all.into_iter().partition(|one| one.value.is_there());
+        (index.all, index.running_out) = (there, running_out);
         index
     }
 
@@ -93,7 +98,7 @@ impl Index {
         of.map_or(&[], Vec::as_slice)
     }
 
-    /// Those of a queue of SQS.
+    /// Those of a queue of SQS, with those that have ended.
     pub(super) fn of_queue(&self, queue: &Arn) -> impl Iterator<Item = &Subscription> {
         let at = self
             .by_endpoint
@@ -107,25 +112,36 @@ impl Index {
     pub(super) fn of_group(&self, group: &GroupId) -> Option<&Subscription> {
         self.by_group.get(group)
     }
+
+    /// Whether of a topic's messages some are still to be received by who is not subscribed any more.
+    pub(super) fn is_running_out(&self, region: &str, topic: &str) -> bool {
+        let mut all = self.running_out.iter();
+        all.any(|one| one.value.region == region && one.value.topic == topic)
+    }
 }
 
 /// The broker's queue by which a subscription is served, whether it is there or not.
 pub(super) fn group_of(shared: &Shared, subscription: &Subscription) -> Option<GroupId> {
     let document = &subscription.value;
     match document.protocol {
-        Protocol::Sqs => {
-            let queue = Arn::parse_queue(&document.endpoint)?;
-            let is_ours = queue.account == shared.config.account;
-            is_ours.then(|| {
-                let topic = shared.names.sns_topic(&document.region, &document.topic);
-                shared
-                    .names
-                    .subscription(&queue.region, &queue.name, topic.as_str())
-            })
-        }
+        Protocol::Sqs => match &document.group {
+            Some(group) => Some(GroupId::from(group.as_str())),
+            None => usual_group(shared, document),
+        },
         Protocol::Http | Protocol::Https => Some(GroupId::from(
             format!("sns.http.{}", subscription.name()).as_str(),
         )),
         Protocol::Email | Protocol::EmailJson | Protocol::Sms => None,
     }
+}
+
+/// The broker's queue by which a queue of SQS is served, unless another one has the name; nothing for a queue of another account.
+pub(super) fn usual_group(shared: &Shared, document: &SubscriptionDocument) -> Option<GroupId> {
+    let queue = Arn::parse_queue(&document.endpoint)?;
+    let is_ours = queue.account == shared.config.account;
+    is_ours.then(|| {
+        let names = &shared.names;
+        let topic = names.sns_topic(&document.region, &document.topic);
+        names.subscription(&queue.region, &queue.name, topic.as_str())
+    })
 }

@@ -13,6 +13,8 @@ mod topic;
 
 mod index;
 mod queues;
+mod running_out;
+mod undeliverable;
 
 mod confirm;
 mod pages;
@@ -44,8 +46,10 @@ use fanlog_aws_protocol::AwsError;
 use fanlog_aws_protocol::sns::{Request, Response};
 use index::Subscriptions;
 use outbound::Outbound;
+use parking_lot::Mutex;
 use signatures::Signatures;
 use std::sync::Arc;
+use tokio::task::AbortHandle;
 use topic::TopicDocument;
 
 /// SNS.
@@ -56,6 +60,8 @@ pub(crate) struct Sns {
     subscriptions: Subscriptions,
     signatures: Signatures,
     outbound: Outbound,
+    /// What takes away subscriptions that have run out.
+    care: Mutex<Option<AbortHandle>>,
 }
 
 impl Sns {
@@ -66,6 +72,7 @@ impl Sns {
             subscriptions: Subscriptions::new(Documents::new(broker.clone(), subscription::SPACE)),
             signatures: Signatures::new(broker.environment().clone()),
             outbound: Outbound::new(),
+            care: Mutex::default(),
             shared,
         }
     }
@@ -114,10 +121,17 @@ impl Sns {
     pub(crate) async fn recover(self: &Arc<Self>) {
         self.recover_queues().await;
         self.serve_endpoints();
+        let care = tokio::spawn(self.clone().care());
+        if let Some(before) = self.care.lock().replace(care.abort_handle()) {
+            before.abort();
+        }
     }
 
     /// Stops serving endpoints: what is under way ends, and comes again after the next start if it has not.
     pub(crate) fn stop(&self) {
         self.outbound.stop();
+        if let Some(care) = self.care.lock().take() {
+            care.abort();
+        }
     }
 }

@@ -13,13 +13,13 @@ use fanlog_aws_protocol::AwsError;
 use fanlog_aws_protocol::arn::Arn;
 use fanlog_broker::{NewQueue, QueueError, Start};
 use fanlog_model::GroupId;
-use fanlog_model::settings::FilterScope;
+use fanlog_model::settings::{FilterScope, queue_settings};
 use std::collections::BTreeMap;
 
 /// For how long a message is held while its endpoint is asked: longer than that can take.
 const LOCK_OF_ENDPOINTS: &str = "60s";
 
-type Settings = BTreeMap<String, Option<String>>;
+pub(super) type Settings = BTreeMap<String, Option<String>>;
 
 impl Sns {
     /// The queues of the broker by which a queue of SQS gets what its topics publish.
@@ -46,7 +46,14 @@ impl Sns {
     pub(crate) async fn queue_deleted(&self, queue: &QueueDocument) -> Result<(), AwsError> {
         let index = self.subscriptions.index(&self.shared)?;
         for subscription in index.of_queue(&queue.arn(&self.shared.config.account)) {
-            self.end_queue(subscription).await?;
+            match subscription.value.is_running_out {
+                true => self.finish_run_out(subscription).await?,
+                false => {
+                    self.end_queue(subscription).await?;
+                    // What is published from now on is a dead letter, if it may be one.
+                    self.serve(subscription).await?;
+                }
+            }
         }
         Ok(())
     }
@@ -54,7 +61,8 @@ impl Sns {
     /// A queue of SQS has other settings: those by which it is subscribed have them too.
     pub(crate) async fn settings_changed(&self, queue: &QueueDocument) -> Result<(), AwsError> {
         let index = self.subscriptions.index(&self.shared)?;
-        for subscription in index.of_queue(&queue.arn(&self.shared.config.account)) {
+        let arn = queue.arn(&self.shared.config.account);
+        for subscription in index.of_queue(&arn).filter(|one| one.value.is_there()) {
             self.serve(subscription).await?;
         }
         Ok(())
@@ -84,6 +92,9 @@ impl Sns {
                     .map(|now| now.id)
                     == Some(found.topic_id);
                 if found.topic == topic && is_it {
+                    if is_in_force(&settings, &found.settings) {
+                        return Ok(());
+                    }
                     let altered = queues.alter(&group, settings).await;
                     return altered.map(|_| ()).map_err(refused);
                 }
@@ -128,7 +139,10 @@ impl Sns {
         let mut settings = match document.protocol {
             Protocol::Sqs => match sqs_settings(&self.shared, document)? {
                 Some(settings) => settings,
-                None => return Ok(None),
+                None => match self.undeliverable_settings(document)? {
+                    Some(settings) => settings,
+                    None => return Ok(None),
+                },
             },
             Protocol::Http | Protocol::Https if !document.is_pending() => {
                 self.endpoint_settings(document)?
@@ -151,9 +165,7 @@ impl Sns {
     /// Of an endpoint over HTTP: its delivery policy says how often it is tried; when, who tries it says.
     fn endpoint_settings(&self, document: &SubscriptionDocument) -> Result<Settings, AwsError> {
         let policy = self.delivery_policy(document)?;
-        let dead = document.dead_letters();
-        let dead = dead.map(|arn| self.shared.queue_of(&arn)).transpose()?;
-        let dead = dead.flatten().map(|queue| queue.value.topic().to_string());
+        let dead = self.dead_letter_topic(document)?;
         let settings = [
             ("backoff", "none".to_owned()),
             ("dead-letter", dead.unwrap_or_else(|| "none".to_owned())),
@@ -167,6 +179,16 @@ impl Sns {
             .collect())
     }
 
+    /// The topic of the queue that takes what could not be delivered, if it is there.
+    pub(super) fn dead_letter_topic(
+        &self,
+        document: &SubscriptionDocument,
+    ) -> Result<Option<String>, AwsError> {
+        let dead = document.dead_letters();
+        let dead = dead.map(|arn| self.shared.queue_of(&arn)).transpose()?;
+        Ok(dead.flatten().map(|queue| queue.value.topic().to_string()))
+    }
+
     /// Finishes deletions that a stop has cut short, and makes the queues of subscriptions that have none yet.
     pub(super) async fn recover_queues(&self) {
         let _changing = self.shared.changing.lock().await;
@@ -178,15 +200,26 @@ impl Sns {
             }
         }
         for subscription in self.subscriptions.documents.list().unwrap_or_default() {
-            let done = match subscription.value.is_deleted {
-                true => self.finish_subscription_end(&subscription).await,
-                false => self.serve(&subscription).await,
+            let document = &subscription.value;
+            let done = match (document.is_deleted, document.is_running_out) {
+                (true, _) => self.finish_subscription_end(&subscription).await,
+                (false, true) => self.end_where_the_topic_ends(&subscription).await,
+                (false, false) => self.serve(&subscription).await,
             };
             if let Err(error) = done {
                 tracing::warn!(subscription = subscription.name(), %error, "a subscription is not served");
             }
         }
     }
+}
+
+/// Whether a queue has these settings: a start with many subscriptions changes nothing.
+fn is_in_force(wanted: &Settings, found: &BTreeMap<String, String>) -> bool {
+    wanted.iter().all(|(name, value)| {
+        let default = || queue_settings().get(name.as_str())?.default;
+        let value = value.as_deref().or_else(default);
+        value == found.get(name).map(String::as_str)
+    })
 }
 
 /// Of a queue of SQS: those of that queue; nothing if it is not there.
@@ -217,5 +250,26 @@ pub(super) fn refused(error: QueueError) -> AwsError {
         error => {
             AwsError::invalid_parameter(format!("Invalid parameter: Endpoint Reason: {error}"))
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn settings_are_in_force_where_each_is_or_is_the_default() {
+        let found = [("lock", "30s"), ("filter", ""), ("delay", "5s")];
+        let owned = |(name, value): (&str, &str)| (name.to_owned(), value.to_owned());
+        let found: BTreeMap<String, String> = found.map(owned).into();
+        let check = |name: &str, value: Option<&str>, expected: bool| {
+            let wanted = [(name.to_owned(), value.map(str::to_owned))].into();
+            assert_eq!(is_in_force(&wanted, &found), expected, "{name} {value:?}");
+        };
+        check("lock", Some("30s"), true);
+        check("lock", Some("31s"), false);
+        check("filter", None, true);
+        check("delay", None, false);
+        check("order", Some("key"), false);
     }
 }

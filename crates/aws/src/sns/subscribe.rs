@@ -5,7 +5,7 @@
 //! attributes, the log and the metrics. Functions, mobile applications and firehoses are refused.
 
 use super::endpoint::Endpoint;
-use super::index::Subscription;
+use super::index::{Index, Subscription, usual_group};
 use super::subscription::{FORMAT, Protocol, State, SubscriptionDocument};
 use super::topic::TopicDocument;
 use super::topics::Topic;
@@ -17,6 +17,7 @@ use fanlog_aws_protocol::arn::Arn;
 use fanlog_aws_protocol::ids::uuid_text;
 use fanlog_aws_protocol::names::is_fifo;
 use fanlog_aws_protocol::sns::{Subscribe, SubscribeResponse};
+use fanlog_model::GroupId;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -45,6 +46,8 @@ impl Sns {
             attributes: BTreeMap::new(),
             created_ms: self.shared.now().0,
             base_url: caller.base_url.clone(),
+            group: None,
+            is_running_out: false,
             is_deleted: false,
         };
         let sns = self.clone();
@@ -87,6 +90,7 @@ impl Sns {
             )));
         }
         new.set_all(&attributes)?;
+        new.group = self.free_group(&index, &new);
         let id = uuid_text(self.shared.draw(), 4);
         let made = self.subscriptions.documents.create(&id, &new).await?;
         if let Err(error) = self.serve(&made).await {
@@ -96,6 +100,17 @@ impl Sns {
         }
         self.begin(&made);
         Ok(made)
+    }
+
+    /// A name for the broker's queue, where the usual one belongs to a subscription that is running out.
+    fn free_group(&self, index: &Index, new: &SubscriptionDocument) -> Option<String> {
+        let usual = usual_group(&self.shared, new).filter(|_| new.protocol == Protocol::Sqs)?;
+        let is_free = |group: &GroupId| index.of_group(group).is_none();
+        if is_free(&usual) {
+            return None;
+        }
+        let mut others = (2..).map(|number| format!("{usual}.{number}"));
+        others.find(|name| is_free(&GroupId::from(name.as_str())))
     }
 
     /// Who subscribes again gets what there is; an endpoint that has not answered is asked again.

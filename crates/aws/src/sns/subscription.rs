@@ -118,6 +118,12 @@ pub(crate) struct SubscriptionDocument {
     pub(super) created_ms: i64,
     /// By which address who subscribed reached us: messages lead back there.
     pub(super) base_url: String,
+    /// The broker's queue by which a queue of SQS is served, where an earlier subscription still has the usual name.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) group: Option<String>,
+    /// It has ended: only what was published before is still received.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(super) is_running_out: bool,
     /// Its end is under way: it is not there any more, and its queue goes.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(super) is_deleted: bool,
@@ -149,6 +155,11 @@ impl SubscriptionDocument {
                 ..
             }
         )
+    }
+
+    /// Whether it is there for those who ask.
+    pub(super) fn is_there(&self) -> bool {
+        !self.is_deleted && !self.is_running_out
     }
 
     pub(super) fn is_pending(&self) -> bool {

@@ -14,6 +14,8 @@ fn subscription(protocol: Protocol) -> SubscriptionDocument {
         attributes: BTreeMap::new(),
         created_ms: 0,
         base_url: "http://127.0.0.1:8080".to_owned(),
+        group: None,
+        is_running_out: false,
         is_deleted: false,
     }
 }

@@ -71,7 +71,7 @@ impl Sns {
         to_the_end(async move {
             let _changing = sns.shared.changing.lock().await;
             let before = sns.subscriptions.documents.get(&id)?;
-            let before = before.filter(|subscription| !subscription.value.is_deleted);
+            let before = before.filter(|subscription| subscription.value.is_there());
             let before = before.ok_or_else(AwsError::subscription_does_not_exist)?;
             let mut changed = before.value.clone();
             let value = asked.attribute_value.as_deref().unwrap_or_default();
@@ -108,7 +108,7 @@ impl Sns {
         let account = &self.shared.config.account;
         Ok(subscription.filter(|subscription| {
             let is_meant = subscription.value.arn(account, id) == *arn;
-            is_meant && !subscription.value.is_deleted
+            is_meant && subscription.value.is_there()
         }))
     }
 

@@ -40,9 +40,9 @@ impl Sns {
         let attributes = topic::attributes_of_new(&asked.attributes)?;
         let is_fifo = topic::is_fifo_wanted(&attributes);
         check_topic_name(&asked.name, is_fifo, self.shared.config.names)?;
-        if asked.name.starts_with(OF_QUEUES) {
+        if asked.name.starts_with(OF_QUEUES) || is_of_other_region(&asked.name) {
             return Err(AwsError::invalid_parameter(format!(
-                "Invalid parameter: Name Reason: names that begin with {OF_QUEUES} are those of queues' own topics"
+                "Invalid parameter: Name Reason: names that begin with {OF_QUEUES} are those of queues' own topics, with aws-<region>. those of other regions"
             )));
         }
         if asked.data_protection_policy.is_some() {
@@ -75,6 +75,8 @@ impl Sns {
             Some(gone) => self.finish_topic_deletion(&gone).await?,
             None => {}
         }
+        // One that has ended, and of which something is still to be received, goes on under the name.
+        let before = self.topics.get(&document)?;
         let mut new = TopicDocument {
             format: FORMAT,
             region: region.to_owned(),
@@ -87,7 +89,13 @@ impl Sns {
             is_deleted: false,
         };
         new.is_adopted = self.make_kafka_topic(&new).await?;
-        self.topics.create(&document, &new).await
+        match before {
+            Some(before) => {
+                new.is_adopted = before.value.is_adopted;
+                self.topics.replace(&before, &new).await
+            }
+            None => self.topics.create(&document, &new).await,
+        }
     }
 
     /// Makes the Kafka topic, or adopts the one that is there; says which.
@@ -165,12 +173,17 @@ impl Sns {
         Ok(Response::DeleteTopic)
     }
 
-    /// Takes away what hangs on a deleted topic. Whoever calls this holds `changing`.
+    /// Takes away what hangs on a deleted topic; as long as something of it is still to be received, the topic stays. Whoever calls this
+    /// holds `changing`.
     pub(super) async fn finish_topic_deletion(&self, gone: &Topic) -> Result<(), AwsError> {
         let topic = &gone.value;
         let index = self.subscriptions.index(&self.shared)?;
         for subscription in index.of_topic(&topic.region, &topic.name) {
             self.end_subscription(subscription).await?;
+        }
+        let index = self.subscriptions.index(&self.shared)?;
+        if index.is_running_out(&topic.region, &topic.name) {
+            return Ok(());
         }
         if !topic.is_adopted {
             self.shared.delete_topic(&self.kafka_topic(topic)).await?;
@@ -259,9 +272,22 @@ impl Sns {
         topic.ok_or_else(AwsError::topic_does_not_exist)
     }
 
+    /// The topic that a request names, in whichever region: who follows an address signs nothing, and has none.
+    pub(super) fn topic_anywhere(&self, arn: &str) -> Result<Topic, AwsError> {
+        let topic = self.topic_of(&topic_arn(arn)?)?;
+        topic.ok_or_else(AwsError::topic_does_not_exist)
+    }
+
     /// The topic of that name as a resource, if it is there, and in the caller's region.
     pub(super) fn find_topic(&self, caller: &Caller, arn: &Arn) -> Result<Option<Topic>, AwsError> {
-        if *arn.region != *caller.region || arn.account != self.shared.config.account {
+        match *arn.region == *caller.region {
+            true => self.topic_of(arn),
+            false => Ok(None),
+        }
+    }
+
+    fn topic_of(&self, arn: &Arn) -> Result<Option<Topic>, AwsError> {
+        if arn.account != self.shared.config.account {
             return Ok(None);
         }
         let document = self.shared.names.document(&arn.region, &arn.name);
@@ -273,6 +299,14 @@ impl Sns {
     pub(super) fn kafka_topic(&self, topic: &TopicDocument) -> TopicName {
         self.shared.names.sns_topic(&topic.region, &topic.name)
     }
+}
+
+/// Whether the Kafka topic of another region's topic could have this name.
+fn is_of_other_region(name: &str) -> bool {
+    let rest = name
+        .strip_prefix("aws-")
+        .and_then(|rest| rest.split_once('.'));
+    rest.is_some_and(|(region, rest)| !region.is_empty() && rest != "fifo")
 }
 
 fn topic_arn(text: &str) -> Result<Arn, AwsError> {
@@ -298,5 +332,24 @@ fn same_or_refused(
         false => Err(AwsError::invalid_parameter(
             "Invalid parameter: Tags Reason: Topic already exists with different tags",
         )),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_of_other_regions_are_not_taken_at_home() {
+        assert!(is_of_other_region("aws-eu-west-1.orders"));
+        for other in [
+            "orders",
+            "aws-orders",
+            "aws-orders.fifo",
+            "order.paid",
+            "aws-.",
+        ] {
+            assert!(!is_of_other_region(other), "{other}");
+        }
     }
 }

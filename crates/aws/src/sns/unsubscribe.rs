@@ -1,4 +1,5 @@
-//! Unsubscribe: the subscription is gone at once, with what it has not delivered; its queue follows.
+//! Unsubscribe: the subscription is gone at once. What was published before is still received by its queue of SQS, as at AWS, where it would
+//! have been copied there; what waits for an HTTP endpoint is dropped.
 //!
 //! The document says first that it is no more, durably; a crash before the rest is done leaves that mark, and the next start finishes.
 
@@ -35,7 +36,7 @@ impl Sns {
         to_the_end(async move {
             let _changing = sns.shared.changing.lock().await;
             match sns.subscriptions.documents.get(&id)? {
-                Some(there) if !there.value.is_deleted => {
+                Some(there) if there.value.is_there() => {
                     sns.count_end(&there).await?;
                     sns.end_subscription(&there).await
                 }
@@ -63,6 +64,9 @@ impl Sns {
         &self,
         subscription: &Subscription,
     ) -> Result<(), AwsError> {
+        if self.has_left(subscription).await {
+            return self.let_run_out(subscription).await;
+        }
         let mut gone = subscription.value.clone();
         gone.is_deleted = true;
         let gone = self

@@ -8,7 +8,7 @@ use super::Queues;
 use super::begin::{Source, unreadable};
 use super::live::Live;
 use super::piece::{Part, Piece};
-use super::take::{look_through, read, readable_end};
+use super::take::{look_through, read};
 use super::types::{QueueCounts, QueueError};
 use crate::broker::Broker;
 use crate::fetch_types::FetchError;
@@ -66,7 +66,7 @@ impl Queues {
         source: &Source,
         bound: &mut Bound,
     ) -> Result<Counts, QueueError> {
-        let below = readable_end(&source.partition)?;
+        let below = live.readable_end(source.kind, &source.partition)?;
         let (mut all, mut from) = source.shard.look(&source.key, |ledger, waiting, now| {
             (counts(ledger, waiting, now), waiting.cursor(ledger))
         })?;

@@ -4,14 +4,16 @@ use super::Queues;
 use super::dead_headers::DEAD_QUEUE;
 use super::pace::Pace;
 use super::receipt::QueueMark;
+use super::take::readable_end;
 use super::types::QueueError;
 use crate::broker::Broker;
+use crate::partition::Partition;
 use crate::topics_view::{Topic, TopicsView};
 use fanlog_coordinators::catalog;
 use fanlog_coordinators::filter::Filter;
 use fanlog_coordinators::queue::{MoveTarget, Policy, QueueKey};
 use fanlog_model::settings::{QueueSettings, redrive_topic};
-use fanlog_model::{GroupId, PartitionIndex, TopicId, TopicName};
+use fanlog_model::{GroupId, Offset, PartitionIndex, TopicId, TopicName};
 use fanlog_protocol::records::RecordView;
 use parking_lot::Mutex;
 use std::sync::Arc;
@@ -127,6 +129,18 @@ impl Live {
             SourceKind::Main | SourceKind::Redrive => self.dead.as_ref(),
             SourceKind::Dead => self.redrive.as_ref(),
         }
+    }
+
+    /// The offset below which it reads a partition: what is durable and decided, and of its topic no further than its end.
+    pub(super) fn readable_end(
+        &self,
+        kind: SourceKind,
+        partition: &Partition,
+    ) -> Result<Offset, QueueError> {
+        let end = readable_end(partition)?;
+        let until = self.settings.until.as_ref();
+        let until = until.filter(|_| kind == SourceKind::Main);
+        Ok(until.map_or(end, |until| end.min(until.of_partition(partition.index()))))
     }
 
     /// Whether the queue wants a record: of its topic, what the filter wants; of a dead-letter topic, what came from the queue itself.

@@ -19,6 +19,8 @@ pub(super) struct Limits {
     pub(super) places: usize,
     /// Bytes of records of all of them.
     pub(super) bytes: usize,
+    /// Below this offset: a piece may have more than a queue that ends is to get.
+    pub(super) below: Offset,
     /// Whether the first record may be larger than that.
     pub(super) is_first: bool,
 }
@@ -53,7 +55,8 @@ impl Looked {
     /// room for more.
     pub(super) fn add(&mut self, piece: Arc<Piece>, from: Offset, limits: Limits) -> bool {
         let mut has_room = true;
-        for (found, length) in piece.places_from(from).take(limits.places) {
+        let places = piece.places_from(from).take(limits.places);
+        for (found, length) in places.take_while(|(found, _)| found.first < limits.below) {
             if !found.is_gap && found.is_wanted {
                 let may_exceed = limits.is_first && self.found.is_empty();
                 has_room = self.bytes + length <= limits.bytes || may_exceed;

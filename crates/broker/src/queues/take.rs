@@ -63,7 +63,7 @@ impl Receiving<'_> {
             let next = source.shard.look(&source.key, |ledger, waiting, now| {
                 next_read(ledger, waiting, &policy, now)
             })?;
-            let below = readable_end(&source.partition)?;
+            let below = target.live.readable_end(source.kind, &source.partition)?;
             let Some(next) = next.filter(|next| next.from < below) else {
                 return Ok(());
             };
@@ -87,7 +87,7 @@ impl Receiving<'_> {
         let policy = self
             .queues
             .policy(&self.broker, live, source.kind, partition);
-        let below = readable_end(&source.partition)?;
+        let below = live.readable_end(source.kind, &source.partition)?;
         let id = live.queue.id;
         let has_nothing = source.shard.look(&source.key, |ledger, waiting, now| {
             let has_begun = ledger.is_initialized() && ledger.head().incarnation == id;
@@ -163,6 +163,7 @@ impl Receiving<'_> {
         let limits = Limits {
             places: self.looked_at_max(),
             bytes: self.bytes_left,
+            below,
             is_first: self.messages.is_empty(),
         };
         let mut looked = Looked::default();

@@ -74,9 +74,10 @@ pub struct Queue {
 }
 
 impl Queue {
-    /// Whether retention waits for it (`retention-hold`).
+    /// Whether retention waits for it (`retention-hold`): for one that ends it does not.
     pub fn holds_retention(&self) -> bool {
         effective_queue_value("retention-hold", &self.overrides) == "true"
+            && effective_queue_value("until", &self.overrides).is_empty()
     }
 }
 

@@ -284,3 +284,22 @@ async fn a_restart_keeps_subscriptions_tokens_the_key_and_what_was_not_sent() {
     assert_eq!(to_second.await["Message"], "to both");
     assert_eq!(first.next().await.json()["Message"], "to both");
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn who_follows_an_address_needs_no_signature_where_all_else_does() {
+    let credentials = [("aws.credentials", "id:secret")];
+    let served = serve_endpoints(TempDir::new().unwrap(), &credentials).await;
+    let (code, _) = refused(&served, "CreateTopic", &[("Name", "t")]).await;
+    assert_eq!(code, "MissingAuthenticationToken");
+    let topic = "arn:aws:sns:us-east-1:000000000000:t";
+    let token = [("TopicArn", topic), ("Token", "x")];
+    let (code, _) = refused(&served, "ConfirmSubscription", &token).await;
+    assert_eq!(code, "NotFound");
+    let subscription = format!("{topic}:00000000-0000-4000-8000-000000000000");
+    done(
+        &served,
+        "Unsubscribe",
+        &[("SubscriptionArn", &subscription)],
+    )
+    .await;
+}

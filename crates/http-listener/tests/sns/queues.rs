@@ -4,7 +4,9 @@ use crate::client::{
     SOON, done, envelope, is_empty, queue, receive, refused, sns, sqs, subscribe, text,
 };
 use crate::support::{Served, serve};
+use fanlog_model::TopicName;
 use serde_json::{Value, json};
+use std::time::Duration;
 use tokio::time::timeout;
 
 async fn topic(served: &Served, name: &str) -> String {
@@ -235,4 +237,68 @@ async fn a_dead_letter_is_what_its_queue_had_received() {
     let letter = envelope(&receive(&served, &dead, 1).await[0]);
     assert_eq!(letter["MessageId"], *id);
     assert_eq!(letter, first);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_was_published_before_a_subscription_or_its_topic_ends_is_still_received() {
+    let served = serve().await;
+    let arn = topic(&served, "t").await;
+    let url = queue(&served, "q", json!({})).await;
+    let raw = [("RawMessageDelivery", "true")];
+    let first = subscribe(&served, &arn, "q", &raw).await;
+    publish(&served, &arn, "1", "e").await;
+    done(&served, "Unsubscribe", &[("SubscriptionArn", &first)]).await;
+    let (code, _) = refused(
+        &served,
+        "GetSubscriptionAttributes",
+        &[("SubscriptionArn", &first)],
+    )
+    .await;
+    assert_eq!(code, "NotFound");
+    publish(&served, &arn, "2: nobody is subscribed", "e").await;
+    let second = subscribe(&served, &arn, "q", &raw).await;
+    assert_ne!(first, second);
+    publish(&served, &arn, "3", "e").await;
+    let received = receive(&served, &url, 2).await;
+    let mut bodies: Vec<_> = received
+        .iter()
+        .map(|one| one["Body"].as_str().unwrap())
+        .collect();
+    bodies.sort_unstable();
+    assert_eq!(bodies, ["1", "3"]);
+    publish(&served, &arn, "4", "e").await;
+    done(&served, "DeleteTopic", &[("TopicArn", &arn)]).await;
+    let listed = done(&served, "ListTopics", &[]).await;
+    assert!(!listed.contains(&arn), "{listed}");
+    assert_eq!(receive(&served, &url, 1).await[0]["Body"], "4");
+    // With the last message the topic goes.
+    let name = TopicName::new("t").unwrap();
+    let gone = async {
+        while served.broker.topics().by_name(&name).is_some() {
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
+    };
+    timeout(SOON, gone).await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_published_to_a_queue_that_is_not_there_is_a_dead_letter_if_it_may_be_one() {
+    let served = serve().await;
+    let arn = topic(&served, "t").await;
+    let dead = queue(&served, "dead", json!({})).await;
+    let policy = json!({ "deadLetterTargetArn": crate::client::queue_arn("dead") }).to_string();
+    subscribe(&served, &arn, "gone", &[("RedrivePolicy", &policy)]).await;
+    let id = publish(&served, &arn, "nowhere to go", "e").await;
+    let letter = envelope(&receive(&served, &dead, 1).await[0]);
+    assert_eq!(
+        (&letter["Message"], &letter["MessageId"]),
+        (&json!("nowhere to go"), &json!(id))
+    );
+    // Once the queue is there, it gets what is published.
+    let url = queue(&served, "gone", json!({})).await;
+    publish(&served, &arn, "somewhere to go", "e").await;
+    assert_eq!(
+        messages(&receive(&served, &url, 1).await),
+        ["somewhere to go"]
+    );
 }

@@ -92,6 +92,8 @@ pub enum Valid {
     Backoff,
     /// Nothing, `none`, or a topic's name.
     DeadLetter,
+    /// Nothing, or pairs `partition:offset`.
+    Until,
     /// Twelve digits.
     AwsAccount,
     /// Nothing, or pairs `id:secret`.

@@ -48,8 +48,8 @@ pub use layers::{
 };
 pub use parse::SettingError;
 pub use queue_settings::{
-    Backoff, DeadLetter, FilterScope, Order, QUEUE_NAME_BYTES_MAX, QueueSettings, check_queue_name,
-    duration, effective_queue_value, redrive_topic,
+    Backoff, DeadLetter, FilterScope, Order, QUEUE_NAME_BYTES_MAX, QueueSettings, Until,
+    check_queue_name, duration, effective_queue_value, redrive_topic,
 };
 pub use share_settings::{OffsetReset, ShareGroupSettings, ShareSettings};
 pub use topic_settings::{

@@ -2,7 +2,7 @@
 
 use super::aws_settings::{AwsCredentials, is_account, is_region};
 use super::declaration::{Effect, Setting, SettingType, Valid};
-use super::queue_settings::{Backoff, DeadLetter, duration};
+use super::queue_settings::{Backoff, DeadLetter, Until, duration};
 use super::share_settings::OffsetReset;
 use super::topic_settings::{Durability, INTERVAL_MS_MAX};
 use std::collections::BTreeSet;
@@ -201,6 +201,7 @@ impl Setting {
             Valid::DeadLetter => {
                 "a topic's name, none, or nothing for the queue's name and .dead".to_owned()
             }
+            Valid::Until => "a list of partition:offset, or nothing".to_owned(),
             Valid::AwsAccount => "twelve digits".to_owned(),
             Valid::AwsCredentials => "a list of id:secret, or nothing".to_owned(),
             Valid::AwsRegion => "small letters, digits and dashes".to_owned(),
@@ -237,6 +238,7 @@ impl Valid {
             }
             (Self::Backoff, Value::Text(text)) => Backoff::of(text).is_some(),
             (Self::DeadLetter, Value::Text(text)) => DeadLetter::of(text).is_some(),
+            (Self::Until, Value::Text(text)) => Until::of(text).is_some(),
             (Self::AwsAccount, Value::Text(text)) => is_account(text),
             (Self::AwsCredentials, Value::Text(text)) => AwsCredentials::of(text).is_some(),
             (Self::AwsRegion, Value::Text(text)) => is_region(text),

@@ -4,7 +4,8 @@
 //! In -> out: overrides of a queue -> [`QueueSettings`]; durations as people write them (`500ms`, `30s`, `5m`, `2h`, `7d`).
 
 use super::{Overrides, SettingError, check_queue_setting, queue_settings};
-use crate::{GroupId, InvalidTopicName, TopicName};
+use crate::{GroupId, InvalidTopicName, Offset, PartitionIndex, TopicName};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -71,6 +72,32 @@ pub enum DeadLetter {
     None,
 }
 
+/// Where a queue ends in each partition.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Until(Arc<BTreeMap<PartitionIndex, Offset>>);
+
+impl Until {
+    /// Pairs as people write them: `0:1042,1:77`. No pair is no end; nothing at all is no text of that kind.
+    pub(super) fn of(text: &str) -> Option<Option<Self>> {
+        let pair = |pair: &str| {
+            let (partition, offset) = pair.trim().split_once(':')?;
+            let partition = partition.parse().ok().filter(|number| *number >= 0)?;
+            let offset = offset.parse().ok().filter(|number| *number >= 0)?;
+            Some((PartitionIndex(partition), Offset(offset)))
+        };
+        if text.is_empty() {
+            return Some(None);
+        }
+        let ends = text.split(',').map(pair).collect::<Option<_>>()?;
+        Some(Some(Self(Arc::new(ends))))
+    }
+
+    /// From where on a partition is not read.
+    pub fn of_partition(&self, partition: PartitionIndex) -> Offset {
+        self.0.get(&partition).copied().unwrap_or(Offset::ZERO)
+    }
+}
+
 /// What a filter looks at.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum FilterScope {
@@ -106,6 +133,8 @@ pub struct QueueSettings {
     pub is_paused: bool,
     /// `retention-hold`.
     pub is_retention_held: bool,
+    /// `until`.
+    pub until: Option<Until>,
 }
 
 impl QueueSettings {
@@ -137,6 +166,7 @@ impl QueueSettings {
             in_flight_max: number("max-in-flight"),
             is_paused: text("paused") == "true",
             is_retention_held: text("retention-hold") == "true",
+            until: Until::of(text("until")).flatten(),
         }
     }
 

@@ -28,6 +28,7 @@ fn a_queue_without_settings_has_the_documented_defaults() {
         in_flight_max: 100_000,
         is_paused: false,
         is_retention_held: true,
+        until: None,
     };
     assert_eq!(settings, expected);
     let queue = GroupId::from("mail");
@@ -53,6 +54,7 @@ fn every_setting_is_read() {
         ("max-in-flight", "7"),
         ("paused", "TRUE"),
         ("retention-hold", "false"),
+        ("until", "0:1042, 2:7"),
     ])
     .expect("legal");
     assert_eq!(
@@ -72,6 +74,7 @@ fn every_setting_is_read() {
             in_flight_max: 7,
             is_paused: true,
             is_retention_held: false,
+            until: Until::of("0:1042,2:7").flatten(),
         }
     );
 }
@@ -153,5 +156,16 @@ fn a_queues_name_leaves_room_for_its_topics() {
     assert!(redrive_topic(&GroupId::from(longest.as_str())).is_some());
     for bad in ["", ".", "..", "a b", "ä", &format!("{longest}q")] {
         assert!(check_queue_name(bad).is_err(), "{bad}");
+    }
+}
+
+#[test]
+fn a_queue_that_ends_reads_nothing_of_partitions_that_are_not_named() {
+    let until = Until::of("0:1042,2:7").flatten().expect("it ends");
+    let of = |partition: i32| until.of_partition(PartitionIndex(partition)).0;
+    assert_eq!((of(0), of(1), of(2)), (1_042, 0, 7));
+    assert_eq!(Until::of(""), Some(None));
+    for wrong in ["x", "0", "0:", "0:-1", "-1:0", "0:1,", "0:1;1:2"] {
+        assert_eq!(Until::of(wrong), None, "{wrong}");
     }
 }

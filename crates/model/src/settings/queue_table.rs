@@ -3,7 +3,7 @@
 use super::declaration::{Effect, Setting, SettingType, Update, Valid, settings};
 use super::queue_settings::{ATTEMPTS_MAX, DELAY_MS_MAX, IN_FLIGHT_MAX, LOCK_MS_MAX, LOCK_MS_MIN};
 use Effect::Honoured;
-use Valid::{Any, Backoff, Between, DeadLetter, Duration, OneOf};
+use Valid::{Any, Backoff, Between, DeadLetter, Duration, OneOf, Until};
 
 #[rustfmt::skip]
 pub(super) const TABLE: &[Setting] = settings! {
@@ -18,4 +18,5 @@ pub(super) const TABLE: &[Setting] = settings! {
     "order", String, Some("none"), OneOf(&["none", "key"]), PerQueue, Honoured, [], "Whether the records of a key wait for each other.";
     "paused", Boolean, Some("false"), Any, PerQueue, Honoured, [], "Whether nothing is handed out; what is held may still be settled.";
     "retention-hold", Boolean, Some("true"), Any, PerQueue, Honoured, [], "Whether retention waits for the queue, up to the topic's retention.hold.bytes.";
+    "until", String, Some(""), Until, PerQueue, Honoured, [], "Where the queue ends: of a partition it reads nothing from its offset on, of one that is not named nothing at all; empty for no end.";
 };

@@ -20,8 +20,8 @@ use std::sync::{Arc, OnceLock};
 use tokio::sync::Semaphore;
 use tokio::task::AbortHandle;
 
-/// How many requests are under way at once, beyond the one that every subscription may have.
-const REQUESTS_MAX: usize = 256;
+/// How many times messages are taken and under way at once, beyond the one that every subscription may have.
+const TAKES_MAX: usize = 256;
 
 /// What serves endpoints.
 pub(super) struct Outbound {
@@ -43,7 +43,7 @@ impl Outbound {
         Self {
             poster: OnceLock::new(),
             tasks: Mutex::new(Some(HashMap::new())),
-            more: Arc::new(Semaphore::new(REQUESTS_MAX)),
+            more: Arc::new(Semaphore::new(TAKES_MAX)),
         }
     }
 
@@ -109,7 +109,7 @@ impl Sns {
     }
 
     /// Counts what became of a message, or of a subscription that can't have any.
-    fn count(&self, protocol: Protocol, outcome: &'static str) {
+    pub(super) fn count(&self, protocol: Protocol, outcome: &'static str) {
         let metrics = self.shared.broker.metrics();
         metrics.notifications().count(protocol.as_str(), outcome);
     }

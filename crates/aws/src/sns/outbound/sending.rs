@@ -21,7 +21,8 @@ use tokio::time::{Instant, sleep, sleep_until};
 pub(super) const USER_AGENT: &str = "Amazon Simple Notification Service Agent";
 /// How many messages of one subscription are under way at once.
 const IN_FLIGHT_MAX: usize = 16;
-const BYTES_MAX: usize = 4 * 1024 * 1024;
+/// How many bytes of messages are taken at once; a single one may have more.
+const BYTES_MAX: usize = 256 * 1024;
 /// How long a task waits for messages before it looks at its subscription again.
 const WAIT: Duration = Duration::from_secs(20);
 /// How long it rests where it can't go on.
@@ -139,7 +140,7 @@ impl Sns {
             wait_max: WAIT,
             lock: None,
         };
-        // The memory of what is small and under way for seconds is not held against those who fetch.
+        // What is under way is bounded by its number and by BYTES_MAX: a slow endpoint takes nothing of the memory of those who fetch.
         let received = self.shared.broker.queues().receive(group, wanted).await?;
         Ok(received.messages)
     }
