@@ -139,7 +139,9 @@ const DOORS: &[(&str, &[&str])] = &[
     ),
     ("socket2", &["fanlog-kafka-listener"]),
     ("axum", &["fanlog-http-listener"]),
-    ("hyper", &["fanlog-http-listener", "fanlog"]),
+    // SNS sends to endpoints (`aws/src/sns/post.rs`).
+    ("hyper", &["fanlog-aws", "fanlog-http-listener", "fanlog"]),
+    ("tokio-rustls", &["fanlog-aws"]),
     ("clap", &["fanlog", "fanlog-bench"]),
 ];
 
