@@ -309,6 +309,22 @@ async fn a_queue_begins_where_its_creation_said_whatever_comes_later() {
     assert_eq!(take(&broker, "c", 9).await, "new x1");
 }
 
+#[tokio::test]
+async fn who_has_messages_does_not_wait_until_the_beginning_of_another_partition_is_durable() {
+    let machine = Machine::new(36);
+    let broker = started(&machine, 1, &[]).await;
+    put_values(&broker, &["a"]).await;
+    let grown = broker.create_partitions(vec![growth("t", 2)], false);
+    drive(&broker, grown).await.unwrap().remove(0).unwrap();
+    put(&broker, 1, &[(None, "b", &[])]).await;
+    assert_eq!(status(&broker).depth, 2, "nobody has looked at the new one");
+    // Nothing is synced from here on.
+    let q = queue("q");
+    let received = broker.queues().receive(&q, asks("one", 5));
+    let received = tokio::time::timeout(10 * SECOND, received).await;
+    assert_eq!(shown(&received.unwrap().unwrap().messages), "a x1");
+}
+
 fn growth(topic: &str, partitions: i32) -> fanlog_coordinators::catalog::PartitionGrowth {
     fanlog_coordinators::catalog::PartitionGrowth {
         topic: topic.to_owned(),

@@ -129,9 +129,13 @@ impl<'a> Gathered<'a> {
             Ok((end, Some(of_partition))) => {
                 self.add_known(kind, partition, &key, end, &of_partition)
             }
-            // It begins when it is first used.
+            // It was added to the topic, and begins with its first record when it is first used.
             Ok((end, None)) if kind == SourceKind::Main => {
                 self.end += end.0.max(0).unsigned_abs();
+                let start = partition.with_log(|log| log.log_start_offset());
+                let unread = (end.0 - start.map_or(end.0, |start| start.0)).max(0);
+                self.status.depth += unread.unsigned_abs();
+                self.status.unread += unread.unsigned_abs();
             }
             Ok((_, None)) => {}
             Err(QueueError::Unavailable(CoordinatorError::Loading)) => {

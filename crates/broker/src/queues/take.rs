@@ -41,6 +41,10 @@ impl Receiving<'_> {
         if self.has_nothing(target)? {
             return Ok(());
         }
+        // Who has messages does not wait until a beginning is durable: their locks run meanwhile. It begins with a later receive.
+        if !self.messages.is_empty() && !self.has_begun(target)? {
+            return Ok(());
+        }
         let turn = match self.memory.is_none() {
             true => timeout_at(self.patience, turn.lock()).await.ok(),
             // Who has the turn may wait for the memory that this answer holds.
@@ -78,6 +82,15 @@ impl Receiving<'_> {
             tokio::task::yield_now().await;
         }
         Ok(())
+    }
+
+    fn has_begun(&self, target: &Target) -> Result<bool, QueueError> {
+        let Target { live, source, .. } = target;
+        let id = live.queue.id;
+        let has_begun = source.shard.look(&source.key, |ledger, _, _| {
+            ledger.is_initialized() && ledger.head().incarnation == id
+        })?;
+        Ok(has_begun)
     }
 
     /// Whether there is nothing for anybody: many wait, and only who may find something takes a turn.

@@ -34,7 +34,7 @@ impl Books {
             return Ok(());
         }
         self.check_free(life, given, now)?;
-        self.check_key(life, given, now)?;
+        let has_lapsed = self.check_key(life, given, now)?;
         let is_gone = self.may_be_gone(&given.spot);
         let is_unsure = self.is_unsure;
         let life = &mut self.lives[life];
@@ -60,12 +60,16 @@ impl Books {
             attempt: given.attempt,
             until: given.until,
             until_max: given.until,
-            is_sure: !(is_unsure || has_shadows && kind.is_keyed),
+            is_sure: !is_unsure,
             is_durable: false,
+            is_swept: false,
             since: at,
         });
         if is_unsure {
             known.power_failed();
+        }
+        if has_lapsed || has_shadows && kind.is_keyed {
+            known.doubt_hold();
         }
         Ok(())
     }
@@ -130,11 +134,18 @@ impl Books {
         })
     }
 
-    /// With order per key: all earlier ones of its key are over, or the worker's own, and nobody else has one of the key.
-    fn check_key(&mut self, life: usize, given: &Given, now: i64) -> Verdict {
+    /// With order per key: all earlier ones of its key are over, or the worker's own, and nobody else has one of the key. Says whether
+    /// a lock of an earlier one may have run out: when that is noticed, this one goes back with it.
+    fn check_key(
+        &mut self,
+        life: usize,
+        given: &Given,
+        now: i64,
+    ) -> Result<bool, crate::Violation> {
         let Some(key) = self.key(life, &given.mark) else {
-            return Ok(());
+            return Ok(false);
         };
+        let mut has_lapsed = false;
         self.sweep(life, now);
         let life = &self.lives[life];
         for (spot, offset, mark) in self.of_key(life, &given.spot.home, key) {
@@ -159,6 +170,7 @@ impl Books {
             if !is_earlier || !self.is_wanted_mark(life, &mark) {
                 continue;
             }
+            has_lapsed |= hold.is_some_and(|hold| !hold.is_sure || hold.until <= now);
             let may_be_over =
                 known.is_some_and(|known| known.may_be_over(life.kind(), life.unseen));
             let is_own = hold.is_some_and(|hold| hold.worker == given.worker)
@@ -175,7 +187,7 @@ impl Books {
                 )
             })?;
         }
-        Ok(())
+        Ok(has_lapsed)
     }
 
     /// The key by which a record waits for others, if it does.
@@ -227,12 +239,16 @@ impl Books {
 
     /// Locks have run out: the later ones of their keys came back too.
     pub(super) fn sweep(&mut self, life: usize, now: i64) {
-        let records = self.lives[life].records.iter();
-        let out = records.filter(|(_, known)| {
-            let hold = known.hold.as_ref();
-            hold.is_some_and(|hold| hold.until <= now || !hold.is_sure)
-        });
-        let spots: Vec<_> = out.map(|(spot, _)| spot.clone()).collect();
+        let mut spots = Vec::new();
+        for (spot, known) in &mut self.lives[life].records {
+            if let Some(hold) = &mut known.hold
+                && !hold.is_swept
+                && (hold.until <= now || !hold.is_sure)
+            {
+                hold.is_swept = true;
+                spots.push(spot.clone());
+            }
+        }
         for spot in spots {
             self.doubt_behind(life, &spot);
         }

@@ -31,6 +31,8 @@ pub(super) struct Hold {
     pub(super) until_max: i64,
     pub(super) is_sure: bool,
     pub(super) is_durable: bool,
+    /// It is over or in doubt, and what that means for the later ones of its key was noted.
+    pub(super) is_swept: bool,
     pub(super) since: Moment,
 }
 
