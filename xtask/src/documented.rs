@@ -1,7 +1,7 @@
 //! Runs what the documents tell people to type, and the examples, against a broker.
 //!
 //! Why it exists: an example that doesn't run is worse than none.
-//! In -> out: the `sh` blocks of README.md, docs/how-to.md, docs/queues.md and docs/kafka-programs.md, the demo, `examples/` -> a verdict each.
+//! In -> out: the `sh` blocks of README.md, docs/how-to.md, docs/queues.md, docs/aws.md and docs/kafka-programs.md, the demo, `examples/` -> a verdict each.
 //! Never: blocks that are indented instead of fenced; those start a broker or this very command.
 
 use crate::compat::{OwnBroker, build_fanlog};
@@ -12,7 +12,12 @@ use anyhow::Context;
 use std::path::Path;
 
 /// Documents whose blocks follow one another on one broker.
-const DOCUMENTS: [&str; 3] = ["README.md", "docs/how-to.md", "docs/queues.md"];
+const DOCUMENTS: [&str; 4] = [
+    "README.md",
+    "docs/how-to.md",
+    "docs/queues.md",
+    "docs/aws.md",
+];
 /// The one whose blocks want Kafka's programs beside.
 const KAFKA_PROGRAMS: &str = "docs/kafka-programs.md";
 const FENCE: &str = "```";

@@ -50,11 +50,6 @@ impl Names {
         }
     }
 
-    /// Region and name of what a document is about.
-    pub(crate) fn of_document<'a>(&'a self, document: &'a str) -> (&'a str, &'a str) {
-        document.split_once('/').unwrap_or((&self.home, document))
-    }
-
     /// The topic that a queue owns.
     pub(crate) fn queue_topic(&self, region: &str, queue: &str) -> TopicName {
         topic(&format!("sqs.{}", self.in_region(region, queue)))
@@ -115,8 +110,6 @@ mod tests {
         let (home, away) = ("us-east-1", "eu-west-2");
         assert_eq!(names.document(home, "mail"), "mail");
         assert_eq!(names.document(away, "mail"), "eu-west-2/mail");
-        assert_eq!(names.of_document("mail"), (home, "mail"));
-        assert_eq!(names.of_document("eu-west-2/mail"), (away, "mail"));
         assert_eq!(names.queue_topic(home, "mail").as_str(), "sqs.mail");
         assert_eq!(
             names.queue_topic(away, "mail").as_str(),

@@ -10,6 +10,7 @@ use fanlog_aws_protocol::ids::uuid_text;
 use fanlog_aws_protocol::sigv4::{self, Authentication};
 use fanlog_aws_protocol::{AwsError, Call, Parsed, Refused, Reply, RequestHead, parse, wire_of};
 use fanlog_broker::{Broker, FetchMemory};
+use fanlog_model::GroupId;
 use std::sync::Arc;
 
 /// The longest name of a region.
@@ -74,6 +75,15 @@ impl Service {
     /// The file of that name below the root, if it is the certificate by which endpoints check who sends to them.
     pub async fn certificate(&self, file: &str) -> Option<String> {
         self.sns.certificate(file).await
+    }
+
+    /// The queue of SQS that has the dead letters of a queue of the broker, if one has.
+    pub fn keeper_of_dead_letters(&self, queue: &GroupId) -> Option<String> {
+        let described = self.shared.broker.queues().describe(queue).ok()?;
+        let topic = described.dead_letter?;
+        let all = self.shared.all_queues().ok()?;
+        let keeper = all.iter().find(|keeper| keeper.value.topic() == topic)?;
+        Some(keeper.value.name.clone())
     }
 
     /// Answers a request.

@@ -1,14 +1,15 @@
-//! Dead letters of a queue: list, show, redrive, discard.
+//! Dead letters of a queue: list, show, redrive, discard. Those that a queue of SQS takes are that queue's messages.
 
 use crate::answers::{self, Payload, put_bytes};
 use crate::cancel::message_id;
 use crate::context::{Context, InPath, group_id};
 use crate::fields::Fields;
-use crate::problem::Problem;
+use crate::problem::{Kind, Problem};
 use crate::reading::RECORDS_MAX;
 use axum::extract::{Request, State};
 use axum::response::Response;
 use fanlog_broker::{DeadDone, DeadLetter, DeadLetterShown, DeadSelection, MessageId, Redrive};
+use fanlog_model::GroupId;
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 use serde_json::{Value, json};
@@ -38,8 +39,9 @@ pub(crate) async fn list(
         .unwrap_or(LISTED_USUAL);
     fields.done()?;
     let max = usize::try_from(max).unwrap_or(usize::MAX);
+    let queue = with_own(&context, &name)?;
     let queues = context.broker.queues();
-    let dead = queues.dead_list(&group_id(&name), after, max).await?;
+    let dead = queues.dead_list(&queue, after, max).await?;
     let letters: Vec<_> = dead.letters.iter().map(Listed).collect();
     let letters =
         serde_json::to_value(letters).map_err(|error| crate::fields::invalid_json(&error))?;
@@ -57,8 +59,9 @@ pub(crate) async fn show(
 ) -> Result<Response, Problem> {
     Fields::of_query(request.uri())?.done()?;
     let id = message_id("id", &format!("{topic}/{partition}/{offset}"))?;
+    let queue = with_own(&context, &name)?;
     let queues = context.broker.queues();
-    answers::ok(&Shown(&queues.dead_show(&group_id(&name), id).await?))
+    answers::ok(&Shown(&queues.dead_show(&queue, id).await?))
 }
 
 /// POST /v1/queues/{queue}/dead/redrive
@@ -68,8 +71,9 @@ pub(crate) async fn redrive(
     request: Request,
 ) -> Result<Response, Problem> {
     let redrive = redrive_of(&context, request).await?;
+    let queue = with_own(&context, &name)?;
     let queues = context.broker.queues();
-    answers::ok(&done(&queues.redrive(&group_id(&name), redrive).await?))
+    answers::ok(&done(&queues.redrive(&queue, redrive).await?))
 }
 
 /// What is to be redriven, as a body says it.
@@ -100,8 +104,22 @@ pub(crate) async fn discard(
     let mut fields = Fields::of_request(&context, request).await?;
     let which = which(&mut fields)?;
     fields.done()?;
+    let queue = with_own(&context, &name)?;
     let queues = context.broker.queues();
-    answers::ok(&done(&queues.discard(&group_id(&name), which).await?))
+    answers::ok(&done(&queues.discard(&queue, which).await?))
+}
+
+/// The queue, unless a queue of SQS has its dead letters: who redrives or discards them here would not keep others from receiving them.
+pub(crate) fn with_own(context: &Context, name: &str) -> Result<GroupId, Problem> {
+    let queue = group_id(name);
+    let Some(keeper) = context.aws.keeper_of_dead_letters(&queue) else {
+        return Ok(queue);
+    };
+    let detail = format!(
+        "the dead letters of '{name}' are messages of the SQS queue '{keeper}': receive them there, or have them moved by StartMessageMoveTask"
+    );
+    let problem = Problem::new(Kind::DeadLettersElsewhere, detail);
+    Err(problem.with("queue", name).with("keeper", keeper))
 }
 
 /// All only if that is said: nothing is discarded because a field was forgotten.

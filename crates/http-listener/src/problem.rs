@@ -81,6 +81,7 @@ kinds! {
     RedriveUnderWay "redrive-under-way" CONFLICT "A redrive of the queue is under way";
     RedriveOver "redrive-over" CONFLICT "The redrive is over";
     InvalidReceipt "invalid-receipt" BAD_REQUEST "The receipt is not one of this queue";
+    DeadLettersElsewhere "dead-letters-elsewhere" CONFLICT "The dead letters are messages of another queue";
     LockLost "lock-lost" CONFLICT "The message is not held under this receipt any more";
     UnknownGroup "unknown-group" NOT_FOUND "There is no such group";
     Damaged "damaged" INTERNAL_SERVER_ERROR "Stored bytes are damaged";

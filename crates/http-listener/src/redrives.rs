@@ -2,7 +2,7 @@
 
 use crate::answers;
 use crate::context::{Context, InPath, group_id};
-use crate::dead::redrive_of;
+use crate::dead::{redrive_of, with_own};
 use crate::fields::Fields;
 use crate::problem::Problem;
 use axum::extract::{Request, State};
@@ -21,8 +21,9 @@ pub(crate) async fn start(
         let detail = "a redrive in the background is no dry run; ask POST /v1/queues/{queue}/dead/redrive for one";
         return Err(Problem::of_field("dry_run", detail));
     }
+    let queue = with_own(&context, &name)?;
     let queues = context.broker.queues();
-    let (job, _) = queues.start_redrive(&group_id(&name), redrive).await?;
+    let (job, _) = queues.start_redrive(&queue, redrive).await?;
     answers::created(&shown(&job))
 }
 

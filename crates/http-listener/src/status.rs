@@ -23,7 +23,12 @@ pub(crate) async fn of_queue(
 ) -> Result<Response, Problem> {
     Fields::of_query(request.uri())?.done()?;
     let now = context.broker.environment().clock.wall_ms();
-    let status = context.broker.queues().status(&group_id(&name))?;
+    let name = group_id(&name);
+    let mut status = context.broker.queues().status(&name)?;
+    if context.aws.keeper_of_dead_letters(&name).is_some() {
+        // They are messages of another queue, which knows what became of them.
+        status.dead_letters = None;
+    }
     answers::ok(&queue(&status, now))
 }
 

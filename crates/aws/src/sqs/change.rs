@@ -66,6 +66,20 @@ impl Sqs {
         queue.ok_or_else(AwsError::queue_does_not_exist)
     }
 
+    /// Gives the topic and the broker's queues their settings, where a stop came between those and the document.
+    pub(super) async fn finish_change(&self, queue: &Queue) -> Result<(), AwsError> {
+        let queue = &queue.value;
+        let wanted = self.shared.settings_of(queue)?;
+        let queues = self.shared.broker.queues();
+        let found = queues.describe(&queue.group()).map_err(refused)?.settings;
+        let is_as_wanted = |(name, value)| found.get(name) == Some(value);
+        if wanted.iter().all(is_as_wanted) {
+            return Ok(());
+        }
+        self.set_topic(queue).await?;
+        self.apply_settings(queue).await
+    }
+
     /// Gives the broker's queues the settings that follow from the document.
     pub(super) async fn apply_settings(&self, queue: &QueueDocument) -> Result<(), AwsError> {
         let settings = self.shared.settings_of(queue)?;

@@ -46,14 +46,18 @@ impl Sqs {
         self.shared.queues.delete(gone).await
     }
 
-    /// Finishes deletions that a stop has cut short.
-    pub(crate) async fn recover(&self) {
+    /// Finishes what a stop has cut short.
+    pub(crate) async fn recover(self: &Arc<Self>) {
         let _changing = self.shared.changing.lock().await;
-        let all = self.shared.queues.list().unwrap_or_default();
-        for gone in all.iter().filter(|queue| queue.value.is_deleted()) {
-            if let Err(error) = self.finish_deletion(gone).await {
-                tracing::warn!(queue = gone.name(), %error, "a deleted queue's topic stays until the next start");
+        for queue in self.shared.queues.list().unwrap_or_default() {
+            let finished = match queue.value.is_deleted() {
+                true => self.finish_deletion(&queue).await,
+                false => self.finish_change(&queue).await,
+            };
+            if let Err(error) = finished {
+                tracing::warn!(queue = queue.name(), %error, "a change of a queue that a stop has cut short is finished at the next start");
             }
         }
+        self.recover_moves();
     }
 }
