@@ -116,7 +116,6 @@ impl Sns {
     }
 
     /// A place for more requests: beyond one of its own a subscription shares them with all others. Nothing if it should look again.
-    #[expect(clippy::option_option, reason = "a place of its own needs no permit")]
     async fn place(&self, under_way: &mut JoinSet<()>) -> Option<Option<OwnedSemaphorePermit>> {
         if under_way.len() >= IN_FLIGHT_MAX {
             under_way.join_next().await;
