@@ -4,12 +4,14 @@ use super::Queues;
 use super::begin::Source;
 use super::cancel::no_room;
 use super::receipt::{Handed, Receipt};
+use super::settle::LOCK_MAX;
 use super::types::{QueueError, SettleFailure};
 use crate::broker::Broker;
 use crate::groups::CoordinatorError;
-use fanlog_coordinators::queue::{Input, Policy, Reply, State, Taken};
+use fanlog_coordinators::queue::{Claim, Input, Outcome, Policy, Reply, Settle, State, Taken};
 use fanlog_model::{GroupId, Offset};
 use std::sync::Arc;
+use std::time::Duration;
 
 impl Queues {
     /// Which of some queues a receipt was given by; none where it is no receipt of theirs. Whether it is still held is not asked.
@@ -64,6 +66,46 @@ impl Queues {
             Some(Taken::NoRoom | Taken::NoTarget | Taken::Busy) => Err(unavailable(no_room())),
             Some(Taken::Over) | None => Ok(false),
         }
+    }
+
+    /// Says for how long whoever holds a message by now has it, under a receipt of before: zero gives it back, as an attempt that failed.
+    /// Whether anybody holds it; durable when answered.
+    ///
+    /// # Errors
+    /// There is no such queue, it is none of its receipts, or its state cannot be written.
+    pub async fn extend_any(
+        self: &Arc<Self>,
+        queue: &GroupId,
+        receipt: &Receipt,
+        lock: Duration,
+    ) -> Result<bool, SettleFailure> {
+        let (broker, source, handed, policy) = self.handed(queue, receipt).await?;
+        broker.room().await;
+        let State::Held(held) = self.state_of(&source, handed.offset)? else {
+            return Ok(false);
+        };
+        let outcome = match lock.is_zero() {
+            true => Outcome::Nack {
+                delay: Some(Duration::ZERO),
+                reason: "given back under an earlier receipt",
+            },
+            false => Outcome::Extend(lock.min(LOCK_MAX)),
+        };
+        let item = Settle {
+            offset: handed.offset,
+            claim: Claim::Grant(held.grant),
+            outcome,
+        };
+        let input = Input::Settle {
+            items: &[item],
+            is_atomic: false,
+        };
+        let decided = source.shard.decide(&source.key, &policy, input)?;
+        let Reply::Settled(each) = source.shard.durable(decided).await? else {
+            unreachable!("a machine answers in kind");
+        };
+        // Its holder may have settled it in between.
+        Ok(each.iter().all(Result::is_ok))
     }
 
     async fn handed(

@@ -153,3 +153,23 @@ async fn a_visibility_out_of_bounds_is_refused() {
         assert_eq!(refused.0, "InvalidParameterValue");
     }
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_earlier_receipt_sets_the_visibility_of_who_holds_the_message_now() {
+    let sqs = Sqs::start().await;
+    let mail = sqs
+        .create("mail", json!({ "VisibilityTimeout": "1" }))
+        .await;
+    mail.send("m").await;
+    let first = mail.receive_one().await;
+    let second = mail.receive_one().await;
+    mail.set_visibility(&first, 100).await;
+    sleep(Duration::from_millis(1_200)).await;
+    assert_eq!(mail.counts().await, [0, 1, 0]);
+    mail.set_visibility(&second, 0).await;
+    assert_eq!(mail.counts().await, [1, 0, 0]);
+    // Nobody holds it.
+    let fields = json!({ "ReceiptHandle": first["ReceiptHandle"], "VisibilityTimeout": 5 });
+    let refused = mail.refused("ChangeMessageVisibility", fields).await;
+    assert_eq!(refused.0, "AWS.SimpleQueueService.MessageNotInflight");
+}
