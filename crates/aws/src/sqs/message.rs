@@ -100,11 +100,19 @@ pub(super) fn message_id(
     ids::message_id(id.unwrap_or_default(), partition.0, offset.0)
 }
 
-/// When the message was sent: of a dead letter the time at which it came into its first queue.
-pub(super) fn sent_at(message: &Message) -> TimestampMs {
-    let dead = text(&message.headers, DEAD_TIMESTAMP);
-    let dead = dead.and_then(|text| text.parse().ok()).map(TimestampMs);
-    dead.unwrap_or(message.timestamp)
+/// Whether it is a dead letter now. What was moved back says still where it comes from, and is a new message all the same.
+fn is_dead_letter(headers: &Headers) -> bool {
+    text(headers, DEAD_QUEUE).is_some()
+}
+
+/// When the message was sent; none where its producer has not said. A dead letter of a standard queue keeps the time at which it came into its
+/// first queue, on FIFO queues it is that at which it became one.
+pub(super) fn sent_at(queue: &QueueDocument, message: &Message) -> Option<TimestampMs> {
+    let headers = &message.headers;
+    let keeps_time = !queue.is_fifo() && is_dead_letter(headers);
+    let before = text(headers, DEAD_TIMESTAMP).filter(|_| keeps_time);
+    let before = before.and_then(|text| text.parse().ok()).map(TimestampMs);
+    Some(before.unwrap_or(message.timestamp)).filter(|time| time.0 >= 0)
 }
 
 /// How a message is answered that was received, as far as the request asks for it.
@@ -150,7 +158,8 @@ fn first_id(shared: &Shared, message: &Message) -> String {
     let headers = &message.headers;
     let number = |name: &str| text(headers, name)?.parse::<i64>().ok();
     let origin = || {
-        let topic = TopicName::new(text(headers, DEAD_TOPIC)?).ok()?;
+        let topic = text(headers, DEAD_TOPIC).filter(|_| is_dead_letter(headers))?;
+        let topic = TopicName::new(topic).ok()?;
         let partition = i32::try_from(number(DEAD_PARTITION)?).ok()?;
         Some((
             topic,
@@ -188,12 +197,13 @@ fn system_attributes_of(
     let before = text(headers, DEAD_ATTEMPTS).and_then(|text| text.parse::<u64>().ok());
     let received = before.unwrap_or(0) + u64::from(message.attempt);
     let first = message.first_received.unwrap_or_else(|| shared.now());
+    let sent = sent_at(queue, message).unwrap_or(first);
     let sender = of_header(SENDER).unwrap_or_else(|| shared.config.account.clone());
     let mut all = vec![
         ("ApproximateFirstReceiveTimestamp", first.0.to_string()),
         ("ApproximateReceiveCount", received.to_string()),
         ("SenderId", sender),
-        ("SentTimestamp", sent_at(message).0.to_string()),
+        ("SentTimestamp", sent.0.to_string()),
     ];
     let (mut group, mut id) = (of_header(GROUP), of_header(DEDUPLICATION));
     if queue.is_fifo() {

@@ -143,7 +143,10 @@ impl Sqs {
     ) -> (Vec<Message>, Vec<Message>) {
         let now = self.shared.now().0;
         let kept = i64::try_from(queue.retention().as_millis()).unwrap_or(i64::MAX);
-        let is_old = |message: &Message| message::sent_at(message).0.saturating_add(kept) < now;
+        let is_old = |message: &Message| {
+            let sent = message::sent_at(queue, message);
+            sent.is_some_and(|sent| sent.0.saturating_add(kept) < now)
+        };
         messages.into_iter().partition(is_old)
     }
 

@@ -184,9 +184,10 @@ async fn dead_letters_are_moved_back_or_elsewhere_by_a_task() {
     let nowhere = json!({ "SourceArn": dead.arn().await.replace(":dead", ":none") });
     let (code, _) = sqs.refused("StartMessageMoveTask", nowhere).await;
     assert_eq!(code, "ResourceNotFoundException");
+    let mut first = Value::Null;
     for body in ["1", "2"] {
         mail.send(body).await;
-        mail.receive_one().await;
+        first = mail.receive_one().await;
     }
     until_counted(&dead, 2).await;
     let started = sqs.done("StartMessageMoveTask", source.clone()).await;
@@ -203,7 +204,12 @@ async fn dead_letters_are_moved_back_or_elsewhere_by_a_task() {
     let (code, _) = sqs.refused("CancelMessageMoveTask", unknown).await;
     assert_eq!(code, "ResourceNotFoundException");
     for _ in 0..2 {
-        mail.receive_one().await;
+        // It is a new message, with a life of its own.
+        let again = mail.receive_one().await;
+        assert_eq!(system(&again, "ApproximateReceiveCount"), "1");
+        assert_ne!(again["MessageId"], first["MessageId"]);
+        assert!(system(&again, "SentTimestamp") > system(&first, "SentTimestamp"));
+        assert_eq!(system(&again, "DeadLetterQueueSourceArn"), "");
     }
     until_counted(&dead, 2).await;
     let elsewhere = json!({ "SourceArn": dead.arn().await, "DestinationArn": other.arn().await });
