@@ -11,14 +11,24 @@ use crate::headers::ENCODING;
 use crate::service::Outcome;
 use fanlog_aws_protocol::sqs::{ReceiveMessage, ReceiveMessageResponse, Response};
 use fanlog_aws_protocol::{AwsError, Reply};
-use fanlog_broker::{FetchMemory, Message, Receive, SettleOutcome};
+use fanlog_broker::{FetchMemory, Message, Queues, Receive, SettleOutcome};
 use fanlog_model::GroupId;
 use std::collections::HashMap;
+use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::Instant;
 
 /// The most bytes of messages in an answer; one alone may have more.
 const BYTES_MAX: usize = 4 * 1024 * 1024;
+
+/// For how long messages that are too old are ended in one receive, beside the wait that was asked for.
+const CLEARING_MAX: Duration = Duration::from_secs(2);
+
+/// How many are looked at together once one was too old.
+const OLD_AT_ONCE: usize = 256;
+
+/// How much of a name is kept of who receives.
+const CONSUMER_LENGTH_MAX: usize = 60;
 
 const SYSTEM_ATTRIBUTES: &[&str] = &[
     "All",
@@ -59,7 +69,7 @@ impl Sqs {
         let taken = match again {
             Some(taken) => taken,
             None => {
-                let taken = self.take(&queue, asked).await?;
+                let taken = self.take(caller, &queue, asked).await?;
                 if let Some(id) = attempt {
                     self.attempts.note(&queue, id, &taken.messages);
                 }
@@ -98,16 +108,23 @@ impl Sqs {
     }
 
     /// Takes messages that are young enough, waiting for the first one.
-    async fn take(&self, queue: &Queue, asked: &ReceiveMessage) -> Result<Taken, AwsError> {
+    async fn take(
+        &self,
+        caller: &Caller,
+        queue: &Queue,
+        asked: &ReceiveMessage,
+    ) -> Result<Taken, AwsError> {
         let document = &queue.value;
         let sources = self.sources(document);
         let records_max = usize::try_from(asked.max_number_of_messages.unwrap_or(1)).unwrap_or(1);
         let wait = seconds(asked.wait_time_seconds).unwrap_or_else(|| document.wait());
         let until = Instant::now() + wait;
+        let patience = until.max(Instant::now() + CLEARING_MAX);
+        let mut at_once = records_max;
         loop {
             let wanted = Receive {
-                consumer: "".into(),
-                records_max,
+                consumer: consumer(caller, document),
+                records_max: at_once,
                 bytes_max: BYTES_MAX,
                 wait_max: until.saturating_duration_since(Instant::now()),
                 lock: Some(self.visibility(document, asked)),
@@ -117,17 +134,24 @@ impl Sqs {
                 .receive_any(&sources, wanted)
                 .await
                 .map_err(refused)?;
-            let (old, messages) = self.without_old(document, received.messages);
-            let is_empty = messages.is_empty();
-            if is_empty && !old.is_empty() {
-                self.end(&sources, old).await;
-                continue;
+            let (old, mut messages) = self.without_old(document, received.messages);
+            let had_old = !old.is_empty();
+            let surplus = messages.split_off(messages.len().min(records_max));
+            let settling = settle_others(queues.clone(), old, surplus);
+            if messages.is_empty() {
+                settling.await;
+            } else {
+                // Who goes away while that is done would leave its messages held.
+                tokio::spawn(settling);
             }
-            self.end(&sources, old).await;
-            return Ok(Taken {
-                messages,
-                memory: Some(received.memory),
-            });
+            if !messages.is_empty() || !had_old || Instant::now() >= patience {
+                return Ok(Taken {
+                    messages,
+                    memory: Some(received.memory),
+                });
+            }
+            // Where one is too old, many are.
+            at_once = OLD_AT_ONCE;
         }
     }
 
@@ -149,21 +173,38 @@ impl Sqs {
         };
         messages.into_iter().partition(is_old)
     }
+}
 
-    /// Ends messages that are too old. One that can't be ended now comes again, and is too old then.
-    async fn end(&self, sources: &[GroupId], old: Vec<Message>) {
-        let mut by_queue: HashMap<GroupId, Vec<_>> = HashMap::new();
-        for message in old {
-            let of_queue = by_queue.entry(message.queue).or_default();
-            of_queue.push((message.receipt, SettleOutcome::Ack));
+/// Ends messages that are too old, and gives back what is more than was asked for. What that does not succeed with now comes again when its
+/// lock runs out.
+async fn settle_others(queues: Arc<Queues>, old: Vec<Message>, surplus: Vec<Message>) {
+    let ended = old.into_iter().map(|message| (message, SettleOutcome::Ack));
+    let release = SettleOutcome::Release { delay: None };
+    let given_back = surplus.into_iter();
+    let given_back = given_back.map(|message| (message, release.clone()));
+    let mut by_queue: HashMap<GroupId, Vec<_>> = HashMap::new();
+    for (message, outcome) in ended.chain(given_back) {
+        let of_queue = by_queue.entry(message.queue).or_default();
+        of_queue.push((message.receipt, outcome));
+    }
+    for (queue, items) in by_queue {
+        if let Err(error) = queues.settle(&queue, items).await {
+            tracing::debug!(%queue, %error, "messages that are too old are ended later");
         }
-        for (queue, items) in by_queue {
-            debug_assert!(sources.contains(&queue));
-            let settled = self.shared.broker.queues().settle(&queue, items).await;
-            if let Err(error) = settled {
-                tracing::debug!(%queue, %error, "messages that are too old are ended later");
-            }
-        }
+    }
+}
+
+/// Who holds messages, as the queue's status names it. On a FIFO queue it is somebody new with each receive, so that a group is locked for
+/// the same client too.
+fn consumer(caller: &Caller, queue: &QueueDocument) -> Arc<str> {
+    match queue.is_fifo() {
+        true => "".into(),
+        false => caller
+            .sender
+            .chars()
+            .take(CONSUMER_LENGTH_MAX)
+            .collect::<String>()
+            .into(),
     }
 }
 

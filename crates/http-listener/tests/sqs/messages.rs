@@ -182,3 +182,30 @@ async fn messages_are_kept_for_as_long_as_the_queue_says_and_no_longer() {
     assert_eq!(short.receive_one().await["Body"], "new");
     assert_eq!(short.bodies().await, Vec::<String>::new());
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn many_that_are_too_old_do_not_hide_a_young_one_nor_burn_an_attempt_of_others() {
+    let sqs = Sqs::start().await;
+    let short = sqs
+        .create("short", json!({ "MessageRetentionPeriod": "2" }))
+        .await;
+    for batch in 0..40 {
+        let entry =
+            |n: usize| json!({ "Id": n.to_string(), "MessageBody": format!("{batch}-{n}") });
+        let entries: Vec<_> = (0..10).map(entry).collect();
+        short
+            .done("SendMessageBatch", json!({ "Entries": entries }))
+            .await;
+    }
+    tokio::time::sleep(std::time::Duration::from_millis(2_200)).await;
+    short.send("young").await;
+    short.send("second").await;
+    let first = short.receive_one().await;
+    let second = short.receive_one().await;
+    assert_eq!(
+        (&first["Body"], &second["Body"]),
+        (&json!("young"), &json!("second"))
+    );
+    assert_eq!(system(&second, "ApproximateReceiveCount"), "1");
+    assert_eq!(short.counts().await, [0, 2, 0]);
+}

@@ -62,4 +62,5 @@ async fn the_queue_is_shown_like_any_other_with_what_holds_it_up() {
         .done("GET", "/v1/queues/mail/status", Value::Null)
         .await;
     assert_eq!(status["in_flight_records"], 1);
+    assert_eq!(status["in_flight"][0]["consumer"], "000000000000");
 }
