@@ -11,6 +11,7 @@ mod config;
 mod documents;
 mod headers;
 mod names;
+mod policy;
 mod service;
 mod shared;
 mod sns;

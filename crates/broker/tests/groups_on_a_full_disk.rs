@@ -57,14 +57,13 @@ async fn comes_late(room: u64) -> bool {
     let creation = broker.create_topics(vec![new_topic("t2", 1)], false);
     let created = drive(&broker, creation).await;
     let is_created = created.is_ok_and(|mut created| created.remove(0).is_ok());
-    // Nothing is left to be done: the clock of the runtime moves on only then.
-    tokio::time::sleep(Duration::from_millis(1)).await;
+    until_nothing_is_left_to_do().await;
     let group = drive(&broker, broker.groups().describe_consumer("g".into())).await;
     let is_late = is_created && group.unwrap().epoch == joined.epoch;
     machine.disk.set_free_bytes(None);
     machine.clock.advance(Duration::from_secs(5));
     broker.groups().tick();
-    tokio::time::sleep(Duration::from_millis(1)).await;
+    until_nothing_is_left_to_do().await;
     let after = beat(&broker, joined.epoch).await;
     let topics = after.assignment.map_or(1, |assignment| assignment.len());
     assert_eq!(topics, 1 + usize::from(is_created), "room {room}");

@@ -267,19 +267,9 @@ async fn what_is_cancelled_nowhere_is_no_success() {
 
 /// The dead letters, once there are so many: they arrive behind the answer.
 async fn dead_letters(served: &Served, count: usize) -> Vec<Value> {
-    let look = async {
-        loop {
-            let listed = served
-                .done("GET", "/v1/queues/mail/dead", Value::Null)
-                .await;
-            let letters = listed["dead_letters"].as_array().unwrap();
-            if letters.len() == count {
-                return letters.clone();
-            }
-            tokio::time::sleep(Duration::from_millis(20)).await;
-        }
-    };
-    timeout(SOON, look).await.unwrap()
+    let letters = |listed: &Value| listed["dead_letters"].as_array().unwrap().clone();
+    let are_there = |listed: &Value| letters(listed).len() == count;
+    letters(&served.until("/v1/queues/mail/dead", are_there).await)
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -5,9 +5,7 @@
 mod support;
 
 use serde_json::{Value, json};
-use std::time::Duration;
 use support::{Served, serve};
-use tokio::time::timeout;
 
 const REDRIVES: &str = "/v1/queues/mail/dead/redrives";
 
@@ -33,21 +31,8 @@ async fn with_dead_letters() -> Served {
         .done("POST", "/v1/queues/mail/reject", rejected)
         .await;
     let listed = |dead: &Value| dead["dead_letters"].as_array().unwrap().len() == 3;
-    until(&served, "/v1/queues/mail/dead", listed).await;
+    served.until("/v1/queues/mail/dead", listed).await;
     served
-}
-
-async fn until(served: &Served, path: &str, holds: impl Fn(&Value) -> bool) -> Value {
-    let look = async {
-        loop {
-            let found = served.done("GET", path, Value::Null).await;
-            if holds(&found) {
-                return found;
-            }
-            tokio::time::sleep(Duration::from_millis(20)).await;
-        }
-    };
-    timeout(Duration::from_secs(20), look).await.unwrap()
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -72,7 +57,7 @@ async fn a_redrive_is_started_listed_and_cancelled() {
     let path = format!("{REDRIVES}/{}", started["redrive"].as_str().unwrap());
     let cancelled = served.done("DELETE", &path, Value::Null).await;
     assert_eq!(cancelled["redrive"], started["redrive"]);
-    let over = until(&served, &path, |job| job["state"] == "cancelled").await;
+    let over = served.until(&path, |job| job["state"] == "cancelled").await;
     assert!(over["moved"].as_i64().unwrap() < 3, "{over}");
     let (name, problem) = served.refused("DELETE", &path, Value::Null).await;
     assert_eq!(
@@ -85,7 +70,7 @@ async fn a_redrive_is_started_listed_and_cancelled() {
         .await;
     assert_eq!(done["goes_on"], true, "{done}");
     let path = format!("{REDRIVES}/{}", done["redrive"].as_str().unwrap());
-    until(&served, &path, |job| job["state"] == "completed").await;
+    served.until(&path, |job| job["state"] == "completed").await;
     let listed = served.done("GET", REDRIVES, Value::Null).await;
     assert_eq!(listed["redrives"][0]["redrive"], done["redrive"]);
     assert_eq!(listed["redrives"][1]["redrive"], started["redrive"]);

@@ -2,10 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use anyhow::Context;
-
 use super::case::Case;
-use super::{Bench, Suite, cache, ours, outcome};
+use super::{Bench, Suite, cache, ours};
 use crate::compat::broker::{JVM_SMALL, Setup};
 use crate::shell;
 use crate::toolchains::{need, once};
@@ -110,20 +108,7 @@ fn run(bench: &Bench) -> anyhow::Result<Vec<Case>> {
         .env("KAFKA_URI", format!("kafka://{}", bench.bootstrap))
         .env("KAFKA_VERSION", BROKER_VERSION)
         .env("PYTHONDONTWRITEBYTECODE", "1")
-        .env("FANLOG_OUTCOMES", &outcomes)
         .stdout(log.try_clone()?)
         .stderr(log);
-    // Its exit code says that something failed, which may be expected; a crash shows as tests without an outcome.
-    pytest.status().context("pytest")?;
-    let text = std::fs::read_to_string(&outcomes)
-        .with_context(|| format!("pytest named no test; see {}", bench.logs.display()))?;
-    Ok(text.lines().filter_map(case).collect())
-}
-
-/// A line of `compat/suites/kafka-python/test/conftest.py`.
-fn case(line: &str) -> Option<Case> {
-    let mut parts = line.split('\t');
-    let outcome = outcome(parts.next()?)?;
-    let name = parts.next()?;
-    Some(Case::new(name, outcome, parts.next().unwrap_or_default()))
+    super::pytest(&mut pytest, &outcomes, &bench.logs)
 }

@@ -15,6 +15,7 @@ mod moto;
 mod page;
 
 use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::time::Instant;
 
 use anyhow::Context;
@@ -250,6 +251,24 @@ fn still_serves(mut broker: Broker, dir: &Path) -> anyhow::Result<()> {
     broker.stop(crate::compat::broker::End::Terminate)?;
     let _ = std::fs::remove_dir_all(dir);
     Ok(())
+}
+
+/// Runs pytest with one of our plugins, which notes outcomes in the file that it is told; what it noted.
+fn pytest(command: &mut Command, outcomes: &Path, logs: &Path) -> anyhow::Result<Vec<Case>> {
+    command.env("FANLOG_OUTCOMES", outcomes);
+    // Its exit code says that something failed, which may be expected; a crash shows as tests without an outcome.
+    command.status().context("pytest")?;
+    let text = std::fs::read_to_string(outcomes)
+        .with_context(|| format!("pytest named no test; see {}", logs.display()))?;
+    Ok(text.lines().filter_map(noted).collect())
+}
+
+/// A line of such a plugin: outcome, test, what it said.
+fn noted(line: &str) -> Option<Case> {
+    let mut parts = line.split('\t');
+    let outcome = outcome(parts.next()?)?;
+    let name = parts.next()?;
+    Some(Case::new(name, outcome, parts.next().unwrap_or_default()))
 }
 
 /// The outcome that a word of our runners' lines stands for.

@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, bail};
 
 use super::case::{Case, Outcome};
-use super::{Bench, Suite, cache, ours, outcome};
+use super::{Bench, Suite, cache, ours};
 use crate::compat::broker::{JVM_SMALL, Setup};
 use crate::shell;
 use crate::toolchains::{need, once};
@@ -253,24 +253,11 @@ fn pytest(bench: &Bench, left_out: &[&str]) -> anyhow::Result<Vec<Case>> {
         .env("AWS_ACCESS_KEY_ID", "tests")
         .env("AWS_SECRET_ACCESS_KEY", "tests")
         .env("AWS_DEFAULT_REGION", "us-east-1")
-        .env("FANLOG_OUTCOMES", &outcomes)
         .env("FANLOG_CALLS", bench.logs.join("calls.txt"))
         .env("FANLOG_LEFT_OUT", &names)
         .stdout(log.try_clone()?)
         .stderr(log);
-    // Its exit code says that something failed, which may be expected; a crash shows as tests without an outcome.
-    pytest.status().context("pytest")?;
-    let text = std::fs::read_to_string(&outcomes)
-        .with_context(|| format!("pytest named no test; see {}", bench.logs.display()))?;
-    Ok(text.lines().filter_map(case).collect())
-}
-
-/// A line of `compat/suites/moto/fanlog_moto.py`.
-fn case(line: &str) -> Option<Case> {
-    let mut parts = line.split('\t');
-    let outcome = outcome(parts.next()?)?;
-    let name = parts.next()?;
-    Some(Case::new(name, outcome, parts.next().unwrap_or_default()))
+    super::pytest(&mut pytest, &outcomes, &bench.logs)
 }
 
 #[cfg(test)]

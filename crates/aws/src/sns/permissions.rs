@@ -2,9 +2,10 @@
 
 use super::{Response, Sns};
 use crate::config::Caller;
+use crate::policy::{one_or_all, statements};
 use fanlog_aws_protocol::AwsError;
 use fanlog_aws_protocol::sns::{AddPermission, RemovePermission};
-use serde_json::{Value, json};
+use serde_json::json;
 use std::sync::Arc;
 
 /// What others may be allowed.
@@ -19,7 +20,6 @@ const ACTIONS: [&str; 9] = [
     "Publish",
     "Receive",
 ];
-const STATEMENT: &str = "Statement";
 const LABEL: &str = "Sid";
 
 impl Sns {
@@ -53,8 +53,8 @@ impl Sns {
             statements.push(json!({
                 "Sid": asked.label,
                 "Effect": "Allow",
-                "Principal": { "AWS": one_or_all(principals.collect()) },
-                "Action": one_or_all(actions.collect()),
+                "Principal": { "AWS": one_or_all(principals) },
+                "Action": one_or_all(actions),
                 "Resource": topic.arn(&account).to_string(),
             }));
             topic.set("Policy", &policy.to_string())
@@ -77,22 +77,5 @@ impl Sns {
         });
         changed.await?;
         Ok(Response::RemovePermission)
-    }
-}
-
-/// The statements of a policy; one that has none gets a list of them.
-fn statements(policy: &mut Value) -> Result<&mut Vec<Value>, AwsError> {
-    let broken =
-        || AwsError::invalid_parameter("Invalid parameter: Policy Reason: Statement is no list");
-    let policy = policy.as_object_mut().ok_or_else(broken)?;
-    let statements = policy.entry(STATEMENT).or_insert_with(|| json!([]));
-    statements.as_array_mut().ok_or_else(broken)
-}
-
-/// A single one stands alone, as AWS writes it.
-fn one_or_all(mut texts: Vec<String>) -> Value {
-    match texts.len() {
-        1 => texts.remove(0).into(),
-        _ => texts.into(),
     }
 }

@@ -6,6 +6,7 @@ use super::Sqs;
 use super::attributes::POLICY;
 use super::queue::QueueDocument;
 use crate::config::Caller;
+use crate::policy::{one_or_all, statements};
 use fanlog_aws_protocol::AwsError;
 use fanlog_aws_protocol::sqs::{AddPermission, RemovePermission, Response};
 use serde_json::{Value, json};
@@ -21,7 +22,7 @@ impl Sqs {
         let arn = queue.value.arn(&caller.account).to_string();
         self.change_document(&queue, move |queue| {
             let mut policy = policy_of(queue, &arn)?;
-            let statements = statements_in(&mut policy)?;
+            let statements = statements(&mut policy)?;
             if statements.iter().any(|given| given["Sid"] == *asked.label) {
                 let reason = "Already exists.";
                 return Err(AwsError::invalid_value_for("Label", &asked.label, reason));
@@ -51,7 +52,7 @@ impl Sqs {
         let arn = queue.value.arn(&caller.account).to_string();
         self.change_document(&queue, move |queue| {
             let mut policy = policy_of(queue, &arn)?;
-            let statements = statements_in(&mut policy)?;
+            let statements = statements(&mut policy)?;
             let before = statements.len();
             statements.retain(|given| given["Sid"] != *asked.label);
             if statements.len() == before {
@@ -79,30 +80,8 @@ fn policy_of(queue: &QueueDocument, arn: &str) -> Result<Value, AwsError> {
     }
 }
 
-/// A policy may have one statement that stands alone.
-fn statements_in(policy: &mut Value) -> Result<&mut Vec<Value>, AwsError> {
-    let statements = &mut policy["Statement"];
-    if !statements.is_array() {
-        let alone = statements.take();
-        *statements = match alone {
-            Value::Null => json!([]),
-            alone => json!([alone]),
-        };
-    }
-    let statements = statements.as_array_mut();
-    statements.ok_or_else(|| AwsError::internal_failure("the policy has no statements"))
-}
-
 fn keep(queue: &mut QueueDocument, policy: &Value) {
     queue
         .attributes
         .insert(POLICY.to_owned(), policy.to_string());
-}
-
-fn one_or_all(texts: impl Iterator<Item = String>) -> Value {
-    let texts: Vec<_> = texts.collect();
-    match texts.as_slice() {
-        [one] => json!(one),
-        all => json!(all),
-    }
 }

@@ -105,6 +105,11 @@ pub(crate) async fn drive<F: Future>(broker: &Broker, future: F) -> F::Output {
     }
 }
 
+/// Waits until no task has anything left to do. For a runtime whose clock is paused: it moves on only then, and no time passes.
+pub(crate) async fn until_nothing_is_left_to_do() {
+    tokio::time::sleep(Duration::from_millis(1)).await;
+}
+
 pub(crate) fn name(topic: &str) -> TopicName {
     TopicName::new(topic).expect("a legal name")
 }

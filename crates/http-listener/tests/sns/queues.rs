@@ -6,7 +6,6 @@ use crate::client::{
 use crate::support::{Served, serve};
 use fanlog_model::TopicName;
 use serde_json::{Value, json};
-use std::time::Duration;
 use tokio::time::timeout;
 
 async fn topic(served: &Served, name: &str) -> String {
@@ -273,12 +272,12 @@ async fn what_was_published_before_a_subscription_or_its_topic_ends_is_still_rec
     assert_eq!(receive(&served, &url, 1).await[0]["Body"], "4");
     // With the last message the topic goes.
     let name = TopicName::new("t").unwrap();
-    let gone = async {
-        while served.broker.topics().by_name(&name).is_some() {
-            tokio::time::sleep(Duration::from_millis(50)).await;
-        }
-    };
-    timeout(SOON, gone).await.unwrap();
+    let path = "/v1/topics/t/partitions/0/records?offset=4&wait=30s";
+    let (status, _) = timeout(SOON, served.json("GET", path, Value::Null))
+        .await
+        .unwrap();
+    assert_eq!(status, 404, "who waits for its next record hears of that");
+    assert!(served.broker.topics().by_name(&name).is_none());
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -118,6 +118,20 @@ impl Served {
         self.folder.take().unwrap()
     }
 
+    /// Asks again until the answer is as wanted: what goes on behind an answer tells nobody when it is done.
+    pub(crate) async fn until(&self, path: &str, holds: impl Fn(&Value) -> bool) -> Value {
+        let look = async {
+            loop {
+                let found = self.done("GET", path, Value::Null).await;
+                if holds(&found) {
+                    return found;
+                }
+            }
+        };
+        let found = tokio::time::timeout(Duration::from_secs(20), look).await;
+        found.expect("it never came to be")
+    }
+
     /// Status and JSON of a request with a JSON body, or none.
     pub(crate) async fn json(&self, method: &str, path: &str, body: Value) -> (u16, Value) {
         let text = if body.is_null() {
