@@ -54,7 +54,7 @@ pub(crate) fn to_headers(attributes: &Attributes) -> Headers {
     headers
 }
 
-/// The attributes that headers are: those with a type, and of the others as many as a message may have.
+/// The attributes that headers are: all with a type, since somebody was told that they are there; of others as many as a message may have.
 pub(crate) fn of_headers(headers: &Headers) -> Attributes {
     let types = text(headers, TYPES_HEADER).map(|types| read_types(types.as_bytes()));
     let types = types.unwrap_or_default();
@@ -65,7 +65,8 @@ pub(crate) fn of_headers(headers: &Headers) -> Attributes {
     });
     let (typed, plain): (Vec<_>, Vec<_>) = named.partition(|(name, _)| types.contains_key(*name));
     for (name, value) in typed.into_iter().chain(plain) {
-        if attributes.len() >= MESSAGE_ATTRIBUTES_MAX {
+        let is_typed = types.contains_key(name);
+        if attributes.len() >= MESSAGE_ATTRIBUTES_MAX && !is_typed {
             break;
         }
         if !attributes.contains_key(name) {
@@ -209,6 +210,10 @@ mod tests {
         let found = of_headers(&given);
         assert_eq!(found.len(), MESSAGE_ATTRIBUTES_MAX);
         assert_eq!(found["zz"], typed("Number", "1"));
+        let many: Attributes = (0..12)
+            .map(|number| (format!("t{number:02}"), typed("String", "x")))
+            .collect();
+        assert_eq!(of_headers(&to_headers(&many)), many);
     }
 
     #[test]

@@ -20,6 +20,9 @@ const KNOWN: Duration = Duration::from_secs(300);
 const ATTEMPTS_MAX: usize = 10_000;
 /// How many bytes their messages have at most.
 const BYTES_MAX: usize = 64 * 1024 * 1024;
+/// What a message and a header take beside their bytes.
+const MESSAGE_BYTES: usize = 512;
+const HEADER_BYTES: usize = 64;
 
 /// A queue's life and an attempt.
 type Key = (String, u64, String);
@@ -89,7 +92,12 @@ fn key(queue: &Queue, id: &str) -> Key {
 }
 
 fn bytes_of(messages: &[Message]) -> usize {
-    let bytes = |message: &Message| message.value.as_ref().map_or(0, bytes::Bytes::len);
+    let length = |bytes: &Option<bytes::Bytes>| bytes.as_ref().map_or(0, bytes::Bytes::len);
+    let bytes = |message: &Message| {
+        let headers = message.headers.iter();
+        let headers = headers.map(|(name, value)| HEADER_BYTES + name.len() + length(value));
+        MESSAGE_BYTES + length(&message.key) + length(&message.value) + headers.sum::<usize>()
+    };
     messages.iter().map(bytes).sum()
 }
 
@@ -125,5 +133,35 @@ impl Sqs {
             messages,
             memory: None,
         }))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{MESSAGE_BYTES, bytes_of};
+    use bytes::Bytes;
+    use fanlog_broker::{Message, MessageId};
+    use fanlog_model::{Offset, PartitionIndex, TimestampMs, TopicName};
+
+    #[test]
+    fn attributes_count_as_the_value_does() {
+        let message = Message {
+            id: MessageId {
+                topic: TopicName::new("t").expect("a legal name"),
+                partition: PartitionIndex(0),
+                offset: Offset(0),
+            },
+            queue: "q".into(),
+            receipt: "r".into(),
+            timestamp: TimestampMs(0),
+            key: Some(Bytes::from_static(b"key")),
+            value: Some(Bytes::from_static(b"value")),
+            headers: vec![("name".to_owned(), Some(vec![0; 1_000_000].into()))],
+            attempt: 1,
+            first_received: None,
+            lock_until: TimestampMs(0),
+        };
+        let bytes = bytes_of(&[message.clone(), message]);
+        assert!(bytes > 2 * (MESSAGE_BYTES + 1_000_012), "{bytes}");
     }
 }

@@ -121,6 +121,15 @@ pub(super) fn check_together(attributes: &Attributes) -> Result<(), AwsError> {
         let message = "The perMessageGroupId value is allowed only when the value for DeduplicationScope is messageGroup.";
         return Err(AwsError::invalid_parameter_value(message));
     }
+    let seconds = |name: &str| attributes.get(name)?.parse::<i64>().ok();
+    if let (Some(delay), Some(retention)) = (seconds(DELAY), seconds(RETENTION))
+        && delay >= retention
+    {
+        // Amazon takes it, and no message is ever received.
+        return Err(AwsError::invalid_parameter_value(format!(
+            "DelaySeconds is {delay} and MessageRetentionPeriod {retention}: messages would be too old before they can be received."
+        )));
+    }
     Ok(())
 }
 

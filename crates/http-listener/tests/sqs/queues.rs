@@ -58,6 +58,18 @@ async fn attributes_have_defaults_and_can_be_changed_and_taken_back() {
     )
     .await;
     assert_eq!(mail.attributes().await["Policy"], Value::Null);
+    // What is refused has changed nothing.
+    let late = json!({ "Attributes": { "DelaySeconds": "900", "MessageRetentionPeriod": "60" } });
+    let (code, _) = mail.refused("SetQueueAttributes", late).await;
+    assert_eq!(code, "InvalidParameterValue");
+    let attributes = mail.attributes().await;
+    assert_eq!(
+        (
+            &attributes["DelaySeconds"],
+            &attributes["MessageRetentionPeriod"]
+        ),
+        (&json!("0"), &json!("345600"))
+    );
     let unknown = json!({ "AttributeNames": ["QueueArn", "nonsense"] });
     let (code, message) = mail.refused("GetQueueAttributes", unknown).await;
     assert_eq!(
